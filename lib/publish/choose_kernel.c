@@ -217,17 +217,14 @@ static gr_status check_bits(const struct gr_picture *p, const gr_publish_options
                              : gr_fail(GR_ERR_INVALID_VALUE, call,
                                        "`high_bits` is set, but `bits` is 0: set `bits` to the "
                                        "number of high bits, such as 10 for P010.");
-    if (!p->is_yuv)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bits` is set, but %s: `bits` is for YUV. Set `scale` for other values.",
-                       GR_PHRASE(p));
-    if (most == 8 && bits != 8)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bits` is %u, but %s: leave `bits` 0. More than 8 bits need uint16.", bits,
-                       GR_PHRASE(p));
-    if (bits < 8 || bits > most)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bits` is %u, but %s: set 8 to 16, or 0 for 16.", bits, GR_PHRASE(p));
+    GR_REFUSE_IF(!p->is_yuv, call,
+                 "`bits` is set, but %s: `bits` is for YUV. Set `scale` for other values.",
+                 GR_PHRASE(p));
+    GR_REFUSE_IF(most == 8 && bits != 8, call,
+                 "`bits` is %u, but %s: leave `bits` 0. More than 8 bits need uint16.", bits,
+                 GR_PHRASE(p));
+    GR_REFUSE_IF(bits < 8 || bits > most, call, "`bits` is %u, but %s: set 8 to 16, or 0 for 16.",
+                 bits, GR_PHRASE(p));
     if (p->shaped.layout != GR_LAYOUT_P016 || bits == most || o->high_bits || o->chroma_v)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -253,17 +250,14 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "%s, and %s: YUV is converted from and to RGB only. Describe one side as "
                        "RGB, or both in the same layout.",
                        GR_SENTENCE(from), GR_PHRASE(to));
-    if (o->bgr && channels_of(tensor) < 3)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
-    if (o->srgb && (from->is_number || to->is_number))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`srgb` is set, but the image is read as integers, which are not colours.");
-    if (yuv->is_yuv && other->is_number)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s, and %s, which is read as integers: YUV can only be converted %s "
-                       "colours from 0 to 1, which are floats.",
-                       GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
+    GR_REFUSE_IF(o->bgr && channels_of(tensor) < 3, call,
+                 "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
+    GR_REFUSE_IF(o->srgb && (from->is_number || to->is_number), call,
+                 "`srgb` is set, but the image is read as integers, which are not colours.");
+    GR_REFUSE_IF(yuv->is_yuv && other->is_number, call,
+                 "%s, and %s, which is read as integers: YUV can only be converted %s colours from "
+                 "0 to 1, which are floats.",
+                 GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
     if (!gr_publish_has_scale(o) && from->dtype != to->dtype &&
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
@@ -275,19 +269,15 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
             from->packed || to->packed ? "floats" : "from 0 to 1", fetch ? "255" : "1.0 / 255",
             from->packed || to->packed ? " For packed texels as integers use gr_map_linear()."
                                        : "");
-    if ((unsigned)o->matrix > GR_YUV_BT2020)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
-                       (int)o->matrix);
-    if ((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`chroma_position` is %d, which is not a gr_chroma_position.",
-                       (int)o->chroma_position);
-    if (o->chroma_position && !to->is_yuv)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`chroma_position` is %s, but %s: it is for conversions to YUV. Omit it.",
-                       o->chroma_position == GR_CHROMA_LEFT ? "GR_CHROMA_LEFT"
-                                                            : "GR_CHROMA_TOP_LEFT",
-                       GR_PHRASE(to));
+    GR_REFUSE_IF((unsigned)o->matrix > GR_YUV_BT2020, call,
+                 "`matrix` is %d, which is not a gr_yuv_matrix.", (int)o->matrix);
+    GR_REFUSE_IF((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT, call,
+                 "`chroma_position` is %d, which is not a gr_chroma_position.",
+                 (int)o->chroma_position);
+    GR_REFUSE_IF(o->chroma_position && !to->is_yuv, call,
+                 "`chroma_position` is %s, but %s: it is for conversions to YUV. Omit it.",
+                 o->chroma_position == GR_CHROMA_LEFT ? "GR_CHROMA_LEFT" : "GR_CHROMA_TOP_LEFT",
+                 GR_PHRASE(to));
     return o->bits || o->high_bits ? check_bits(yuv, o, call) : GR_OK;
 }
 

@@ -359,11 +359,10 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
 gr_status gr_picture_flip(struct gr_picture *p, const char *call)
 {
     struct gr_job_chroma *chroma = &p->chroma;
-    if (p->is_yuv && chroma->y_shift && p->height % 2)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s with an odd height, %lld: its chroma rows can't be flipped. Omit "
-                       "`flip`, and flip the image where it is drawn or written.",
-                       GR_SENTENCE(p), (long long)p->height);
+    GR_REFUSE_IF(p->is_yuv && chroma->y_shift && p->height % 2, call,
+                 "%s with an odd height, %lld: its chroma rows can't be flipped. Omit `flip`, and "
+                 "flip the image where it is drawn or written.",
+                 GR_SENTENCE(p), (long long)p->height);
     p->base += (uint64_t)((p->height - 1) * p->row);
     p->row = -p->row;
     if (!p->is_yuv)

@@ -47,11 +47,9 @@ static struct planes planes_of(const struct work *w)
 
 static gr_status check_tensors(const struct work *w)
 {
-    if (!w->tensor)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call, "The tensor is NULL: did its creation fail?");
-    if (w->options.chroma_v && !w->options.chroma)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "`chroma_v` is set, but `chroma` is NULL: pass the U plane as `chroma`.");
+    GR_REFUSE_IF(!w->tensor, w->call, "The tensor is NULL: did its creation fail?");
+    GR_REFUSE_IF(w->options.chroma_v && !w->options.chroma, w->call,
+                 "`chroma_v` is set, but `chroma` is NULL: pass the U plane as `chroma`.");
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++) {
         if (i > 0 || !w->staged)
@@ -84,9 +82,8 @@ static gr_status take(struct work *w, const gr_publish_options *options)
     else
         GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
     GR_TRY(check_numbers(&w->options, w->call));
-    if ((unsigned)w->options.layout > GR_LAYOUT_UYVY)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
-                       (int)w->options.layout);
+    GR_REFUSE_IF((unsigned)w->options.layout > GR_LAYOUT_UYVY, w->call,
+                 "`layout` is %d, which is not a gr_layout.", (int)w->options.layout);
     return check_tensors(w);
 }
 

@@ -160,12 +160,10 @@ static gr_status describe_image(const gr_image_info *info, enum gr_slices slices
 static gr_status take_linear(const gr_buffer *buffer, const struct gr_region *r,
                              struct gr_picture *p, const char *call)
 {
-    if (buffer->level != r->level || buffer->layer != r->layer || r->layers > 1)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "gr_map_linear() mapped level %u, layer %u, but the options name level %u, "
-                       "%u layer%s from %u on: use gr_map(), which maps all of them.",
-                       buffer->level, buffer->layer, r->level, r->layers, gr_s(r->layers),
-                       r->layer);
+    GR_REFUSE_IF(buffer->level != r->level || buffer->layer != r->layer || r->layers > 1, call,
+                 "gr_map_linear() mapped level %u, layer %u, but the options name level %u, %u "
+                 "layer%s from %u on: use gr_map(), which maps all of them.",
+                 buffer->level, buffer->layer, r->level, r->layers, gr_s(r->layers), r->layer);
     p->in_array = false;
     p->row = (int64_t)buffer->pitch;
     p->slice = p->row * (int64_t)gr_level_extent(buffer->resource->image.height, r->level);
@@ -192,9 +190,8 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
 {
     gr_image_info info;
     GR_TRY(find_region(resource, o, &sides->region, call));
-    if (o->offset || o->target)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` and `target` are for buffers, but this is an image: omit them.");
+    GR_REFUSE_IF(o->offset || o->target, call,
+                 "`offset` and `target` are for buffers, but this is an image: omit them.");
     sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
                     : o->layer == GR_ALL_LAYERS ? GR_LAYERS
                                                 : GR_ONE_SLICE;
@@ -225,9 +222,8 @@ static gr_status describe_buffer(size_t size, const struct gr_shaped *tensor,
     struct gr_shape shape;
     GR_TRY(o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target, call) : GR_OK);
     GR_TRY(gr_shape_init(&shape, &desc, call));
-    if (desc.offset > SIZE_MAX - o->offset)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The sum of `offset` and the offset of `target` is too large.");
+    GR_REFUSE_IF(desc.offset > SIZE_MAX - o->offset, call,
+                 "The sum of `offset` and the offset of `target` is too large.");
     GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, size, "buffer", call));
     *shaped = (struct gr_shaped){.what = "the buffer",
                                  .dtype = desc.dtype,
@@ -255,13 +251,11 @@ static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
                              const char *call)
 {
     struct gr_shaped shaped;
-    if (o->level || o->layer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`level` and `layer` are for images, but this is a buffer: leave them 0.");
-    if (has_rectangle(o))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave "
-                       "them 0, and describe a part of it by an offset, a shape and strides.");
+    GR_REFUSE_IF(o->level || o->layer, call,
+                 "`level` and `layer` are for images, but this is a buffer: leave them 0.");
+    GR_REFUSE_IF(has_rectangle(o), call,
+                 "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave them "
+                 "0, and describe a part of it by an offset, a shape and strides.");
     GR_TRY(describe_buffer(size, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, sides, call));
