@@ -9,11 +9,10 @@
 
 static gr_status check_counts(const VkImageCreateInfo *info, const char *call)
 {
-    if (info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The sType of VkImageCreateInfo is %d: set it to "
-                       "VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO.",
-                       info->sType);
+    GR_REFUSE_IF(
+        info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, call,
+        "The sType of VkImageCreateInfo is %d: set it to VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO.",
+        info->sType);
     if (info->mipLevels > 0 && info->arrayLayers > 0 && info->samples > 0)
         return GR_OK;
     return gr_fail(
@@ -31,11 +30,10 @@ static gr_status check_extent(const VkImageCreateInfo *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "%d is not a VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.",
                        info->imageType);
-    if (e->width == 0 || e->height == 0 || e->depth == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The extent is %ux%ux%u: pass that of VkImageCreateInfo, with 1 for an "
-                       "unused height or depth.",
-                       e->width, e->height, e->depth);
+    GR_REFUSE_IF(e->width == 0 || e->height == 0 || e->depth == 0, call,
+                 "The extent is %ux%ux%u: pass that of VkImageCreateInfo, with 1 for an unused "
+                 "height or depth.",
+                 e->width, e->height, e->depth);
     if ((info->imageType == VK_IMAGE_TYPE_1D && e->height != 1) ||
         (info->imageType != VK_IMAGE_TYPE_3D && e->depth != 1))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -51,24 +49,22 @@ static gr_status check_layers_and_levels(const VkImageCreateInfo *info, const ch
     const VkExtent3D *e = &info->extent;
     uint32_t layers = info->arrayLayers, most = gr_whole_chain(e->width, e->height, e->depth);
     bool cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
-    if (info->imageType == VK_IMAGE_TYPE_3D && layers > 1)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A 3D image has no layers, but arrayLayers is %u: pass 1.", layers);
-    if (cube && (info->imageType != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The faces of a cube are square 2D images, but the extent is %ux%ux%u: "
-                       "leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make the extent square.",
-                       info->extent.width, info->extent.height, info->extent.depth);
-    if (cube && layers % 6 != 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "For CUDA, each cube has 6 layers, but arrayLayers is %u: pass a multiple "
-                       "of 6, or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
-                       layers);
-    if (info->mipLevels > most)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "An image of %ux%ux%u texels has at most %u mip level%s, not %u: pass that or less.",
-            e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
+    GR_REFUSE_IF(info->imageType == VK_IMAGE_TYPE_3D && layers > 1, call,
+                 "A 3D image has no layers, but arrayLayers is %u: pass 1.", layers);
+    GR_REFUSE_IF(
+        cube && (info->imageType != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height),
+        call,
+        "The faces of a cube are square 2D images, but the extent is %ux%ux%u: leave "
+        "VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make the extent square.",
+        info->extent.width, info->extent.height, info->extent.depth);
+    GR_REFUSE_IF(cube && layers % 6 != 0, call,
+                 "For CUDA, each cube has 6 layers, but arrayLayers is %u: pass a multiple of 6, "
+                 "or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
+                 layers);
+    GR_REFUSE_IF(
+        info->mipLevels > most, call,
+        "An image of %ux%ux%u texels has at most %u mip level%s, not %u: pass that or less.",
+        e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
     return GR_OK;
 }
 

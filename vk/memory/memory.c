@@ -63,18 +63,16 @@ static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
                              const VkMemoryRequirements *need, const char *call)
 {
     const char *what = b->image ? "image" : "buffer";
-    if (offset > b->memory_size || need->size > b->memory_size - offset)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The %s needs %llu byte%s from offset %llu, but its memory has %llu: "
-            "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBind%sMemory.",
-            what, (unsigned long long)need->size, gr_s(need->size), (unsigned long long)offset,
-            (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
-    if (need->alignment > 1 && offset % need->alignment != 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The offset %llu is not a multiple of %llu, the alignment that Vulkan "
-                       "requires for this %s: pass the offset that it was bound at.",
-                       (unsigned long long)offset, (unsigned long long)need->alignment, what);
+    GR_REFUSE_IF(
+        offset > b->memory_size || need->size > b->memory_size - offset, call,
+        "The %s needs %llu byte%s from offset %llu, but its memory has %llu: pass " VK_MEMORY_SIZE
+        " as `memory_size`, and the offset of vkBind%sMemory.",
+        what, (unsigned long long)need->size, gr_s(need->size), (unsigned long long)offset,
+        (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
+    GR_REFUSE_IF(need->alignment > 1 && offset % need->alignment != 0, call,
+                 "The offset %llu is not a multiple of %llu, the alignment that Vulkan requires "
+                 "for this %s: pass the offset that it was bound at.",
+                 (unsigned long long)offset, (unsigned long long)need->alignment, what);
     return GR_OK;
 }
 
@@ -87,28 +85,23 @@ gr_status vk_memory_check(struct vk_binding *b, VkDeviceSize *offset, const char
             b->memory_size = requirements_of(b).memory.size;
         return GR_OK;
     }
-    if (!b->memory)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to. If "
-                       "the program does not know it, or did not allocate it for export, wrap the "
-                       "device with transports = GR_TRANSPORT_ANY, which then copies.",
-                       what);
-    if (b->memory_size == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
-    if (b->dedicated && *offset != 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The offset is %llu, but dedicated memory is used from offset 0: pass offset 0, or "
-            "dedicated false if the memory was allocated without VkMemoryDedicatedAllocateInfo.",
-            (unsigned long long)*offset);
+    GR_REFUSE_IF(!b->memory, call,
+                 "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to. If the "
+                 "program does not know it, or did not allocate it for export, wrap the device "
+                 "with transports = GR_TRANSPORT_ANY, which then copies.",
+                 what);
+    GR_REFUSE_IF(b->memory_size == 0, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
+    GR_REFUSE_IF(
+        b->dedicated && *offset != 0, call,
+        "The offset is %llu, but dedicated memory is used from offset 0: pass offset 0, or "
+        "dedicated false if the memory was allocated without VkMemoryDedicatedAllocateInfo.",
+        (unsigned long long)*offset);
     struct requirements need = requirements_of(b);
-    if (!b->dedicated && need.requires_dedicated)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The device requires dedicated memory for this %s: allocate it with "
-            "VkMemoryDedicatedAllocateInfo, and set `dedicated` to true, because CUDA needs to "
-            "know this.",
-            what);
+    GR_REFUSE_IF(!b->dedicated && need.requires_dedicated, call,
+                 "The device requires dedicated memory for this %s: allocate it with "
+                 "VkMemoryDedicatedAllocateInfo, and set `dedicated` to true, because CUDA needs "
+                 "to know this.",
+                 what);
     return check_place(b, *offset, &need.memory, call);
 }
 
