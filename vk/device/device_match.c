@@ -189,8 +189,7 @@ gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr
                           : !instance             ? "instance"
                           : !physical_device      ? "physical_device"
                                                   : NULL;
-    if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.", missing);
+    GR_REFUSE_IF(missing, __func__, "`%s` is NULL.", missing);
     struct vk_functions vk = {0};
     struct vk_identity identity;
     if (!gr_driver_load())

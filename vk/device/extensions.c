@@ -184,11 +184,10 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count, const char *call)
 {
-    if (names && *count < n)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There are %u extension%s but room for only %u: query the number first, "
-                       "with `names` NULL.",
-                       n, gr_s(n), *count);
+    GR_REFUSE_IF(
+        names && *count < n, call,
+        "There are %u extension%s but room for only %u: query the number first, with `names` NULL.",
+        n, gr_s(n), *count);
     for (uint32_t i = 0; names && i < n; i++)
         names[i] = found[i];
     *count = n;
@@ -212,22 +211,18 @@ gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, 
                        const char *call)
 {
     GR_TRY(GR_TAKE(gr_vk_device_desc, info, given, call));
-    if (!given)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`desc` is NULL: describe the device, by GR_INIT(gr_vk_device_desc).");
+    GR_REFUSE_IF(!given, call,
+                 "`desc` is NULL: describe the device, by GR_INIT(gr_vk_device_desc).");
     const char *missing = !info->physical_device        ? "desc->physical_device"
                           : has_device && !info->device ? "desc->device"
                                                         : NULL;
-    if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: pass the object that the application created.", missing);
+    GR_REFUSE_IF(missing, call, "`%s` is NULL: pass the object that the application created.",
+                 missing);
     if (!info->get_instance_proc_addr && !info->instance)
         return vk_open_exported(&info->get_instance_proc_addr, call);
-    if (!info->get_instance_proc_addr || !info->instance)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "Either `desc->get_instance_proc_addr` or `desc->instance` is NULL: pass both, "
-            "or neither for a device of " GR_VK_LOADER ".");
+    GR_REFUSE_IF(!info->get_instance_proc_addr || !info->instance, call,
+                 "Either `desc->get_instance_proc_addr` or `desc->instance` is NULL: pass both, or "
+                 "neither for a device of " GR_VK_LOADER ".");
     return GR_OK;
 }
 
