@@ -17,15 +17,11 @@
 static gr_status check_range(VkDeviceSize size, VkDeviceSize offset, VkDeviceSize whole,
                              const char *call)
 {
-    if (size == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`size` is 0: pass the size of the buffer in bytes.");
-    if (offset > whole || size > whole - offset)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
-            "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
-            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole);
+    GR_REFUSE_IF(size == 0, call, "`size` is 0: pass the size of the buffer in bytes.");
+    GR_REFUSE_IF(offset > whole || size > whole - offset, call,
+                 "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
+                 "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
+                 (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole);
     return GR_OK;
 }
 
@@ -122,17 +118,14 @@ gr_status vk_buffer_create(struct vk_binding *b, const VkBufferCreateInfo *wish,
 
 gr_status vk_buffer_check(const VkBufferCreateInfo *info, const char *call)
 {
-    if (info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The sType of VkBufferCreateInfo is %d: set it to "
-                       "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO.",
-                       info->sType);
-    if (info->size == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`size` is 0: Vulkan has no empty buffers.");
-    if (info->usage == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`usage` is 0: state what Vulkan does with the buffer, for example "
-                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT.");
+    GR_REFUSE_IF(
+        info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, call,
+        "The sType of VkBufferCreateInfo is %d: set it to VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO.",
+        info->sType);
+    GR_REFUSE_IF(info->size == 0, call, "`size` is 0: Vulkan has no empty buffers.");
+    GR_REFUSE_IF(info->usage == 0, call,
+                 "`usage` is 0: state what Vulkan does with the buffer, for example "
+                 "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT.");
     /* CUDA cannot import buffers in several memory objects, or in protected memory. */
     const VkBufferCreateFlags refused =
         VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT |

@@ -269,10 +269,9 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     GR_TRY(gr_flags_check(flags, true, call));
     GR_TRY(vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
                                  "VkExternalMemoryImageCreateInfo", call));
-    if (info->usage == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`usage` is 0: state what Vulkan does with the image, for example "
-                       "VK_IMAGE_USAGE_SAMPLED_BIT.");
+    GR_REFUSE_IF(info->usage == 0, call,
+                 "`usage` is 0: state what Vulkan does with the image, for example "
+                 "VK_IMAGE_USAGE_SAMPLED_BIT.");
     return GR_OK;
 }
 

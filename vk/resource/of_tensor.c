@@ -33,11 +33,10 @@ static gr_status check_memory(const gr_vk_device *device, const struct gr_tensor
 static gr_status take_size(VkBufferCreateInfo *info, const struct gr_tensor_memory *memory,
                            const char *call)
 {
-    if (info->size && info->size != memory->size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`size` is %llu, but the elements of the tensor take %zu byte%s: leave it "
-                       "0, or pass that.",
-                       (unsigned long long)info->size, memory->size, gr_s(memory->size));
+    GR_REFUSE_IF(
+        info->size && info->size != memory->size, call,
+        "`size` is %llu, but the elements of the tensor take %zu byte%s: leave it 0, or pass that.",
+        (unsigned long long)info->size, memory->size, gr_s(memory->size));
     info->size = memory->size;
     return vk_buffer_check(info, call);
 }

@@ -16,13 +16,10 @@ gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, uns
     if (!in_flight)
         return GR_OK;
     GR_TRY(gr_in_flight_check(in_flight, flags, call));
-    if (!(device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`in_flight` is %u, but the transports of the device (0x%x) allow no copies: "
-            "set `transports` in gr_vk_device_desc to GR_TRANSPORT_ANY, or leave "
-            "`in_flight` 0.",
-            in_flight, device->transports);
+    GR_REFUSE_IF(!(device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)), call,
+                 "`in_flight` is %u, but the transports of the device (0x%x) allow no copies: set "
+                 "`transports` in gr_vk_device_desc to GR_TRANSPORT_ANY, or leave `in_flight` 0.",
+                 in_flight, device->transports);
     if (!device->has_timeline)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "`in_flight` needs timeline semaphores, which %s lacks: leave it 0.",
