@@ -146,11 +146,10 @@ static gr_semaphore *give(gr_vk_device *device, gr_semaphore *semaphore)
 static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, const char *call)
 {
     GR_TRY(vk_check_device(device, call));
-    if (type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%d is not a VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or "
-                       "VK_SEMAPHORE_TYPE_BINARY.",
-                       type);
+    GR_REFUSE_IF(
+        type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE, call,
+        "%d is not a VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or VK_SEMAPHORE_TYPE_BINARY.",
+        type);
     if (type == VK_SEMAPHORE_TYPE_TIMELINE && !device->has_timeline)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s has no timeline semaphores: use binary ones, or a Vulkan 1.2 driver.",
@@ -226,11 +225,10 @@ gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type)
 static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
                              const char *call)
 {
-    if (info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`value` is %llu, but a binary semaphore has no value: set `value` to 0, or "
-                       "`type` to VK_SEMAPHORE_TYPE_TIMELINE.",
-                       (unsigned long long)info->value);
+    GR_REFUSE_IF(info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0, call,
+                 "`value` is %llu, but a binary semaphore has no value: set `value` to 0, or "
+                 "`type` to VK_SEMAPHORE_TYPE_TIMELINE.",
+                 (unsigned long long)info->value);
     if (info->type == VK_SEMAPHORE_TYPE_BINARY)
         return GR_OK;
     uint64_t now = 0;
@@ -239,12 +237,10 @@ static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_d
         return vk_fail(result, "vkGetSemaphoreCounterValue",
                        "The value of semaphore 0x%llx could not be queried.",
                        GR_VK_NUMBER(info->semaphore));
-    if (info->value < now)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`value` is %llu, but the timeline has reached %llu: pass the value that the "
-            "timeline has reached, since values only increase.",
-            (unsigned long long)info->value, (unsigned long long)now);
+    GR_REFUSE_IF(info->value < now, call,
+                 "`value` is %llu, but the timeline has reached %llu: pass the value that the "
+                 "timeline has reached, since values only increase.",
+                 (unsigned long long)info->value, (unsigned long long)now);
     return GR_OK;
 }
 
@@ -252,10 +248,9 @@ static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_des
                            const char *call)
 {
     bool timeline = info->type == VK_SEMAPHORE_TYPE_TIMELINE;
-    if (info->through_host && !timeline)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`through_host` is for timeline semaphores: the host cannot wait for a "
-                       "binary one.");
+    GR_REFUSE_IF(
+        info->through_host && !timeline, call,
+        "`through_host` is for timeline semaphores: the host cannot wait for a binary one.");
     if (info->through_host || (timeline ? device->exports_timeline : device->exports_binary))
         return GR_OK;
     return gr_fail(
