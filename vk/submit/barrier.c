@@ -25,11 +25,10 @@ static bool is_wide(const gr_vk_use *use)
 static gr_status check_flags(const gr_vk_device *device, const gr_vk_use *use, const char *name,
                              const char *call)
 {
-    if (use->stages == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s->stages` is 0: name the stages that use the resources. "
-                       "VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.",
-                       name);
+    GR_REFUSE_IF(use->stages == 0, call,
+                 "`%s->stages` is 0: name the stages that use the resources. "
+                 "VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.",
+                 name);
     if (is_wide(use) && !device->synchronization2)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
@@ -46,11 +45,10 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
 {
     if (family < device->family_count)
         return GR_OK;
-    if (family == VK_QUEUE_FAMILY_EXTERNAL)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which stands for CUDA: "
-                       "pass the family of the queue that the commands are submitted to, or NULL.",
-                       name);
+    GR_REFUSE_IF(family == VK_QUEUE_FAMILY_EXTERNAL, call,
+                 "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which stands for CUDA: pass the "
+                 "family of the queue that the commands are submitted to, or NULL.",
+                 name);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "`*%s->queue_family` is %u, but %s has %u families: pass that of the queue "
                    "that the commands are submitted to, or NULL for that of the wrapped device.",
@@ -60,9 +58,7 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
                            const gr_vk_use *given, const char *name, const char *call)
 {
-    if (!given)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: describe how Vulkan uses the resources.", name);
+    GR_REFUSE_IF(!given, call, "`%s` is NULL: describe how Vulkan uses the resources.", name);
     GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
     GR_TRY(check_flags(device, &way->use, name, call));
     way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
@@ -333,16 +329,15 @@ static gr_status check_resources(gr_resource *const resources[], size_t n, const
     for (size_t i = 0; i < n; i++) {
         GR_TRY(gr_resource_check_slot(resources[i], call));
         const struct vk_resource *r = vk_resource_of(resources[i]);
-        if (!r)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Resource %zu is not a Vulkan resource: barriers are for resources made "
-                           "from Vulkan buffers and images.",
-                           i);
-        if (r->binding.device->device != vk_resource_of(resources[0])->binding.device->device)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Resource %zu belongs to another VkDevice than the first: record a "
-                           "barrier for each device.",
-                           i);
+        GR_REFUSE_IF(!r, call,
+                     "Resource %zu is not a Vulkan resource: barriers are for resources made from "
+                     "Vulkan buffers and images.",
+                     i);
+        GR_REFUSE_IF(
+            r->binding.device->device != vk_resource_of(resources[0])->binding.device->device, call,
+            "Resource %zu belongs to another VkDevice than the first: record a barrier for each "
+            "device.",
+            i);
         GR_TRY(gr_submit_refuse_in_flight(resources[i], call));
     }
     return GR_OK;
@@ -352,12 +347,10 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
                            size_t n, const gr_vk_use *use, const char *call)
 {
     struct vk_handover way = {.to_cuda = to_cuda, .whole = true};
-    if (!commands || !resources || n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       !commands ? "`commands` is NULL: pass a command buffer that is recording"
-                       : !resources
-                           ? "`resources` is NULL"
-                           : "There are no resources: n is 0. Pass the length of `resources`");
+    GR_REFUSE_IF(!commands || !resources || n == 0, call, "%s.",
+                 !commands    ? "`commands` is NULL: pass a command buffer that is recording"
+                 : !resources ? "`resources` is NULL"
+                              : "There are no resources: n is 0. Pass the length of `resources`");
     GR_TRY(check_resources(resources, n, call));
     GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
                             to_cuda ? "before" : "after", call));

@@ -58,13 +58,10 @@ static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
                           : info->signalSemaphoreInfoCount && !info->pSignalSemaphoreInfos
                               ? "Signal"
                               : NULL;
-    if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "p%sSemaphoreInfos of VkSubmitInfo2 is NULL, but its count is not 0.",
-                       missing);
-    if (info->commandBufferInfoCount && !info->pCommandBufferInfos)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "pCommandBufferInfos of VkSubmitInfo2 is NULL, but its count is not 0.");
+    GR_REFUSE_IF(missing, call,
+                 "p%sSemaphoreInfos of VkSubmitInfo2 is NULL, but its count is not 0.", missing);
+    GR_REFUSE_IF(info->commandBufferInfoCount && !info->pCommandBufferInfos, call,
+                 "pCommandBufferInfos of VkSubmitInfo2 is NULL, but its count is not 0.");
     return GR_OK;
 }
 
@@ -88,11 +85,9 @@ static gr_status take_info(struct making *m, const VkSubmitInfo2 *info)
 {
     static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
     m->info = info ? info : &nothing;
-    if (m->info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "The sType of VkSubmitInfo2 is %d: set it to "
-                       "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
-                       info->sType);
+    GR_REFUSE_IF(m->info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2, m->call,
+                 "The sType of VkSubmitInfo2 is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
+                 info->sType);
     return check_lists(m->info, m->call);
 }
 
@@ -134,19 +129,16 @@ static gr_status take_v1(struct making *m, const VkSubmitInfo *v1)
         .commandBufferInfoCount = m->v1->commandBufferCount,
     };
     m->info = &m->counts;
-    if (m->v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "The sType of VkSubmitInfo is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO.",
-                       m->v1->sType);
+    GR_REFUSE_IF(m->v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO, m->call,
+                 "The sType of VkSubmitInfo is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO.",
+                 m->v1->sType);
     const char *missing =
         m->v1->waitSemaphoreCount && (!m->v1->pWaitSemaphores || !m->v1->pWaitDstStageMask)
             ? "pWaitSemaphores or pWaitDstStageMask"
         : m->v1->signalSemaphoreCount && !m->v1->pSignalSemaphores ? "pSignalSemaphores"
         : m->v1->commandBufferCount && !m->v1->pCommandBuffers     ? "pCommandBuffers"
                                                                    : NULL;
-    if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "%s of VkSubmitInfo is NULL, but its count is not 0.", missing);
+    GR_REFUSE_IF(missing, m->call, "%s of VkSubmitInfo is NULL, but its count is not 0.", missing);
     return take_v1_values(m);
 }
 
@@ -185,10 +177,9 @@ static gr_status make_arrays(struct making *m)
     const size_t points = m->info->waitSemaphoreInfoCount + m->submit->wait_count +
                           m->info->signalSemaphoreInfoCount + m->submit->signal_count + 1;
     const size_t count = gr_submit_size(m->submit), ways = 2 + 2 * m->desc.use_count;
-    if (m->desc.use_count > count)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "`use_count` is %zu, but the submit has only %zu resource%s.",
-                       m->desc.use_count, count, gr_s(count));
+    GR_REFUSE_IF(m->desc.use_count > count, m->call,
+                 "`use_count` is %zu, but the submit has only %zu resource%s.", m->desc.use_count,
+                 count, gr_s(count));
     m->points =
         gr_submit_scratch(m->submit,
                           sizeof(*m->old_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
@@ -338,9 +329,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
 {
     struct making m = {.submit = submit, .call = __func__, .stages = stages};
     GR_TRY(gr_submit_check_begun(submit, m.call));
-    if (!out)
-        return gr_fail(GR_ERR_INVALID_VALUE, m.call,
-                       "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
+    GR_REFUSE_IF(!out, m.call, "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
     GR_TRY(take_info(&m, info));
     GR_TRY(check_own_points(&m));
     GR_TRY(make_arrays(&m));
@@ -429,9 +418,7 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
 {
     struct making m = {.submit = submit, .call = __func__, .stages = stages};
     GR_TRY(gr_submit_check_begun(submit, m.call));
-    if (!out)
-        return gr_fail(GR_ERR_INVALID_VALUE, m.call,
-                       "`out` is NULL: pass a pointer for the VkSubmitInfo.");
+    GR_REFUSE_IF(!out, m.call, "`out` is NULL: pass a pointer for the VkSubmitInfo.");
     GR_TRY(take_v1(&m, info));
     GR_TRY(check_own_points(&m));
     GR_TRY(make_arrays(&m));
@@ -448,15 +435,14 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
 
 static gr_status find_device(struct making *m)
 {
-    if (!m->resource_count)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
+    GR_REFUSE_IF(!m->resource_count, m->call,
+                 "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
     m->device = vk_resource_of(m->resources[0])->binding.device;
     for (size_t i = 1; i < m->resource_count; i++)
-        if (vk_resource_of(m->resources[i])->binding.device->device != m->device->device)
-            return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                           "The submit's resources belong to different VkDevices: begin a submit "
-                           "for each device.");
+        GR_REFUSE_IF(vk_resource_of(m->resources[i])->binding.device->device != m->device->device,
+                     m->call,
+                     "The submit's resources belong to different VkDevices: begin a submit for "
+                     "each device.");
     if (!m->desc.queue)
         m->desc.queue = m->device->queue;
     return m->desc.queue
@@ -501,14 +487,12 @@ static gr_status take_use(struct making *m, size_t number)
     size_t i = 0;
     while (i < m->resource_count && m->resources[i] != use.resource)
         i++;
-    if (i == m->resource_count)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "The resource of uses[%zu] is not a Vulkan resource of the submit.", number);
-    if (has_own_use(m, i))
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "The resource of uses[%zu] has a use before in the list: describe its first "
-                       "and last use together.",
-                       number);
+    GR_REFUSE_IF(i == m->resource_count, m->call,
+                 "The resource of uses[%zu] is not a Vulkan resource of the submit.", number);
+    GR_REFUSE_IF(has_own_use(m, i), m->call,
+                 "The resource of uses[%zu] has a use before in the list: describe its first and "
+                 "last use together.",
+                 number);
     snprintf(name, sizeof(name), "uses[%zu].first", number);
     GR_TRY(take_way(m, first, false, use.first, name));
     snprintf(name, sizeof(name), "uses[%zu].last", number);
@@ -561,8 +545,8 @@ static gr_status take_uses(struct making *m)
     const gr_vk_submit_desc *desc = &m->desc;
     bool waits_everywhere = false;
     m->family = VK_QUEUE_FAMILY_IGNORED;
-    if (desc->use_count && !desc->uses)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call, "`uses` is NULL, but `use_count` is not 0.");
+    GR_REFUSE_IF(desc->use_count && !desc->uses, m->call,
+                 "`uses` is NULL, but `use_count` is not 0.");
     GR_TRY(take_way(m, &m->ways[0], false, desc->first, "first"));
     GR_TRY(take_way(m, &m->ways[1], true, desc->last, "last"));
     for (size_t i = 0; i < m->resource_count; i++) {
@@ -593,13 +577,11 @@ static gr_status take_uses(struct making *m)
 static gr_status check(struct making *m, const gr_vk_submit_desc *given)
 {
     GR_TRY(gr_submit_check_begun(m->submit, m->call));
-    if (!given)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
+    GR_REFUSE_IF(!given, m->call,
+                 "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
     GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
-    if (m->desc.info && m->desc.info_v1)
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "`info` and `info_v1` are both set: the submit is one of the two.");
+    GR_REFUSE_IF(m->desc.info && m->desc.info_v1, m->call,
+                 "`info` and `info_v1` are both set: the submit is one of the two.");
     GR_TRY(m->desc.info_v1 ? take_v1(m, m->desc.info_v1) : take_info(m, m->desc.info));
     GR_TRY(make_arrays(m));
     GR_TRY(find_device(m));
