@@ -58,9 +58,7 @@ gr_status gr_gl_cuda_device(int *device)
 {
     struct gl_context context;
     CUdevice found = 0;
-    if (!device)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`device` is NULL: pass a pointer for the number.");
+    GR_REFUSE_IF(!device, __func__, "`device` is NULL: pass a pointer for the number.");
     GR_TRY(gl_context_begin(&context, __func__, "you want to query"));
     GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
                                "(CUDA_VISIBLE_DEVICES may hide some)."));

@@ -225,24 +225,19 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
 {
     CUdevice device;
     GR_TRY(gr_device_get(o->cuda_device, &device, call));
-    if (o->major < 0 || o->minor < 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
-                       o->major, o->minor);
-    if (o->share && of_shown(o->share)->cuda_device != o->cuda_device)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`share` draws on CUDA device %d, but `cuda_device` is %d: pass the device of "
-            "`share`.",
-            of_shown(o->share)->cuda_device, o->cuda_device);
-    if (o->share && of_shown(o->share)->es != o->es)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`share` is a context of %s: pass its `es`, because contexts of OpenGL and "
-                       "OpenGL ES share no objects.",
-                       api_name(of_shown(o->share)));
-    if (o->compatibility && o->es)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`compatibility` and `es` are set, but OpenGL ES has no profiles: set one.");
+    GR_REFUSE_IF(o->major < 0 || o->minor < 0, call,
+                 "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
+                 o->major, o->minor);
+    GR_REFUSE_IF(
+        o->share && of_shown(o->share)->cuda_device != o->cuda_device, call,
+        "`share` draws on CUDA device %d, but `cuda_device` is %d: pass the device of `share`.",
+        of_shown(o->share)->cuda_device, o->cuda_device);
+    GR_REFUSE_IF(o->share && of_shown(o->share)->es != o->es, call,
+                 "`share` is a context of %s: pass its `es`, because contexts of OpenGL and OpenGL "
+                 "ES share no objects.",
+                 api_name(of_shown(o->share)));
+    GR_REFUSE_IF(o->compatibility && o->es, call,
+                 "`compatibility` and `es` are set, but OpenGL ES has no profiles: set one.");
     if (!epoxy_has_egl())
         return gr_fail(
             GR_ERR_GL, call,
