@@ -45,13 +45,12 @@ static bool is_target(unsigned int name)
 
 static gr_status check_buffer(unsigned int name, bool direct, size_t *size, const char *call)
 {
-    if (!glIsBuffer(name))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There is no OpenGL buffer %u in the current context: %s.", name,
-                       is_target(name) ? "this number is the value of a target, such as "
-                                         "GL_ARRAY_BUFFER; pass the name from glGenBuffers"
-                                       : "it was deleted, belongs to another context, or was only "
-                                         "reserved by glGenBuffers and never bound");
+    GR_REFUSE_IF(!glIsBuffer(name), call,
+                 "There is no OpenGL buffer %u in the current context: %s.", name,
+                 is_target(name) ? "this number is the value of a target, such as GL_ARRAY_BUFFER; "
+                                   "pass the name from glGenBuffers"
+                                 : "it was deleted, belongs to another context, or was only "
+                                   "reserved by glGenBuffers and never bound");
     *size = gl_buffer_storage(name, direct);
     if (*size > 0)
         return GR_OK;
@@ -103,10 +102,10 @@ static gr_status check_target(unsigned int name, unsigned int target, unsigned f
         return refuse_swapped(name, "OpenGL image name", "name", call);
     if (gl_target_of(flags))
         return refuse_swapped(flags, "value of `flags`", "flags", call);
-    if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and select the "
-                       "face as the layer after mapping.");
+    GR_REFUSE_IF(
+        target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, call,
+        "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and select the face as the "
+        "layer after mapping.");
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "0x%x is not an image target: pass GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, "
@@ -146,10 +145,9 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     /* In older OpenGL versions the query of the storage detects a wrong target. */
     if (!renderbuffer && r->context.direct)
         own = gl_texture_target(name, &r->context);
-    if (own && own != target)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "OpenGL texture %u is a %s, not a %s: pass its own target.", name, own->name,
-                       target->name);
+    GR_REFUSE_IF(own && own != target, call,
+                 "OpenGL texture %u is a %s, not a %s: pass its own target.", name, own->name,
+                 target->name);
     return GR_OK;
 }
 
@@ -164,12 +162,11 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
     if (storage->base.width == 0 || storage->base.height == 0 || storage->base.internal == 0 ||
         storage->levels == 0)
         GR_TRY(gl_errors_check_lost(call));
-    if (storage->base.width == 0 || storage->base.height == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "OpenGL image %u has no storage at level 0 as a %s. Allocate some by glTexStorage, "
-            "glTexImage or glRenderbufferStorage before you register it, or pass its own target.",
-            r->name, r->target->name);
+    GR_REFUSE_IF(
+        storage->base.width == 0 || storage->base.height == 0, call,
+        "OpenGL image %u has no storage at level 0 as a %s. Allocate some by glTexStorage, "
+        "glTexImage or glRenderbufferStorage before you register it, or pass its own target.",
+        r->name, r->target->name);
     if (storage->base.samples > 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL image %u has %d samples per pixel, which CUDA does not accept. Use "
