@@ -236,10 +236,9 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "glReadBuffer() selects no buffer of the framebuffer: set `attachment`.");
     }
-    if (a->name == GL_DEPTH_STENCIL_ATTACHMENT)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then "
-                       "GL_STENCIL_ATTACHMENT.");
+    GR_REFUSE_IF(
+        a->name == GL_DEPTH_STENCIL_ATTACHMENT, call,
+        "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then GL_STENCIL_ATTACHMENT.");
     const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
     GLenum error = gl_errors_take();
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)

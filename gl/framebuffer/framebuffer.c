@@ -80,11 +80,10 @@ static gr_status check_planes(struct part *p, const char *call)
     p->is_distance = o->z_near != 0 || o->z_far != 0;
     if (!p->is_distance)
         return GR_OK;
-    if (!(o->z_near > 0) || !(o->z_far > 0) || o->z_near == o->z_far)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`z_near` is %g and `z_far` is %g: pass the two planes of the perspective "
-                       "projection, or 0 for both to get the depth from 0 to 1.",
-                       (double)o->z_near, (double)o->z_far);
+    GR_REFUSE_IF(!(o->z_near > 0) || !(o->z_far > 0) || o->z_near == o->z_far, call,
+                 "`z_near` is %g and `z_far` is %g: pass the two planes of the perspective "
+                 "projection, or 0 for both to get the depth from 0 to 1.",
+                 (double)o->z_near, (double)o->z_far);
     const bool swapped = o->z_near > o->z_far;
     const double nearest = swapped ? o->z_far : o->z_near;
     const double ratio = nearest / (swapped ? o->z_near : o->z_far);
@@ -96,9 +95,8 @@ static gr_status check_planes(struct part *p, const char *call)
 
 static gr_status check_buffer(gr_resource *buffer, const char *name, const char *call)
 {
-    if (buffer->backend->api != GR_GRAPHICS_OPENGL || buffer->is_image)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is not an OpenGL buffer: create it by gr_create_gl_buffer().", name);
+    GR_REFUSE_IF(buffer->backend->api != GR_GRAPHICS_OPENGL || buffer->is_image, call,
+                 "`%s` is not an OpenGL buffer: create it by gr_create_gl_buffer().", name);
     if (buffer->flags & GR_WRITE_DISCARD)
         return gr_fail(GR_ERR_STATE, call,
                        "`%s` was registered write_discard: CUDA has to read it. Create it "
@@ -131,9 +129,8 @@ static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer
     GR_TRY(check_planes(p, f->call));
     GR_TRY(check_conversion(p, f->call));
     gr_resource *staging = p->options.staging;
-    if (f->given && staging && staging != f->given)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "The attachments have two `staging` buffers: one passes all of them.");
+    GR_REFUSE_IF(f->given && staging && staging != f->given, f->call,
+                 "The attachments have two `staging` buffers: one passes all of them.");
     if (staging)
         f->given = staging;
     return GR_OK;
@@ -142,17 +139,14 @@ static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer
 static gr_status take(struct fetch *f, gr_tensor *const tensors[],
                       const gr_framebuffer_options *const options[], size_t n)
 {
-    if (n == 0 || n > GR_MOST_STAGED || !tensors)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
-                       GR_MOST_STAGED);
+    GR_REFUSE_IF(n == 0 || n > GR_MOST_STAGED || !tensors, f->call,
+                 "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
+                 GR_MOST_STAGED);
     for (f->n = 0; f->n < n; f->n++) {
         struct part *p = &f->parts[f->n];
         GR_TRY(take_part(f, p, options ? options[f->n] : NULL));
         p->tensor = tensors[f->n];
-        if (!p->tensor)
-            return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                           "The tensor is NULL: did its creation fail?");
+        GR_REFUSE_IF(!p->tensor, f->call, "The tensor is NULL: did its creation fail?");
         GR_TRY(gr_tensor_check(p->tensor, f->call));
     }
     return check_staging(f);
@@ -166,10 +160,9 @@ static gr_status settle_rectangle(struct part *p, const char *call)
     const struct gl_attachment *a = &p->attachment;
     gr_framebuffer_options *o = &p->options;
     const int64_t width = a->width, height = a->height;
-    if (width == 0 && (o->width == 0 || o->height == 0))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "OpenGL does not report the size of the %s: set `width` and `height`.",
-                       gl_attachment_text(a).text);
+    GR_REFUSE_IF(width == 0 && (o->width == 0 || o->height == 0), call,
+                 "OpenGL does not report the size of the %s: set `width` and `height`.",
+                 gl_attachment_text(a).text);
     if (width && o->width == 0 && o->x < width)
         o->width = (unsigned)(width - o->x);
     if (width && o->height == 0 && o->y < height)
@@ -201,11 +194,10 @@ static gr_status check_opengl(const struct fetch *f, const struct part *p, const
 
 static gr_status bind(const struct fetch *f)
 {
-    if (f->framebuffer && !glIsFramebuffer(f->framebuffer))
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "There is no OpenGL framebuffer %u in the current context: it was deleted, "
-                       "belongs to another context, or was only reserved and never bound.",
-                       f->framebuffer);
+    GR_REFUSE_IF(f->framebuffer && !glIsFramebuffer(f->framebuffer), f->call,
+                 "There is no OpenGL framebuffer %u in the current context: it was deleted, "
+                 "belongs to another context, or was only reserved and never bound.",
+                 f->framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
     const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
     GR_TRY(check_opengl(f, &f->parts[0], "glBindFramebuffer"));
@@ -292,10 +284,9 @@ static gr_status fill_staging(void *of)
 static gr_status check_depth(const struct part *p, gr_dtype dtype, const char *call)
 {
     const bool is_depth = p->attachment.mask == GL_DEPTH_BUFFER_BIT;
-    if (p->is_distance && !is_depth)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
-                       "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
+    GR_REFUSE_IF(p->is_distance && !is_depth, call,
+                 "`z_near` and `z_far` are for depth, but the attachment has no depth: leave them "
+                 "0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
     if (!is_depth || gr_publish_has_scale(&p->conversion) || gr_dtype_is_float(dtype) ||
         !(p->is_distance || gr_dtype_is_number(dtype)))
         return GR_OK;
@@ -462,24 +453,19 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
                         : p->options.conversion ? "conversion"
                         : f->given              ? "staging"
                                                 : NULL;
-    if (field)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "`%s` does not apply to a copy, which keeps the values: leave it 0%s.",
-                       field,
-                       p->is_distance ? ", or read distances by gr_fetch_framebuffer()"
-                                      : ", and convert by gr_buffer_fetch()");
-    if (offset % 4)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call, "The offset is %zu, not a multiple of 4.",
-                       offset);
+    GR_REFUSE_IF(field, f->call,
+                 "`%s` does not apply to a copy, which keeps the values: leave it 0%s.", field,
+                 p->is_distance ? ", or read distances by gr_fetch_framebuffer()"
+                                : ", and convert by gr_buffer_fetch()");
+    GR_REFUSE_IF(offset % 4, f->call, "The offset is %zu, not a multiple of 4.", offset);
     GR_TRY(gr_resource_check_slot(f->staging, f->call));
     GR_TRY(gr_resource_check_open(f->staging, f->call));
     GR_TRY(check_buffer(f->staging, "buffer", f->call));
     /* gr_resource_check_thread() lets slots of a ring pass, whose name is of one context only */
     GR_TRY(gr_resource_check_graphics_here(f->staging, f->call));
     const size_t size = f->staging->size;
-    if (offset > size)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "The size of `buffer` is %zu, but the offset is %zu.", size, offset);
+    GR_REFUSE_IF(offset > size, f->call, "The size of `buffer` is %zu, but the offset is %zu.",
+                 size, offset);
     f->given = f->staging;
     f->n = 1;
     p->offset = offset;
