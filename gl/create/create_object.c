@@ -211,15 +211,13 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
                        info->height, info->depth);
-    if (!deep && info->depth > 1)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A %s has no depth, but `depth` is %u: pass depth 1, or the target "
-                       "GL_TEXTURE_3D or GL_TEXTURE_2D_ARRAY.",
-                       gl_target_of(info->target)->name, info->depth);
-    if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Cube faces are square, but the size is %u x %u: pass one value for both.",
-                       info->width, info->height);
+    GR_REFUSE_IF(!deep && info->depth > 1, call,
+                 "A %s has no depth, but `depth` is %u: pass depth 1, or the target GL_TEXTURE_3D "
+                 "or GL_TEXTURE_2D_ARRAY.",
+                 gl_target_of(info->target)->name, info->depth);
+    GR_REFUSE_IF(info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height, call,
+                 "Cube faces are square, but the size is %u x %u: pass one value for both.",
+                 info->width, info->height);
     unsigned int levels =
         gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
     if (info->levels <= levels)
@@ -234,11 +232,10 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
 {
     const struct gl_format *format = gl_format_of(info->internal_format);
     GR_TRY(gr_flags_check(flags, true, call));
-    if (format && !gl_format_has_size(format))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`internal_format` is %s, which has no size: pass a sized format, such as "
-                       "GL_RGBA8.",
-                       format->name);
+    GR_REFUSE_IF(
+        format && !gl_format_has_size(format), call,
+        "`internal_format` is %s, which has no size: pass a sized format, such as GL_RGBA8.",
+        format->name);
     switch (info->target) {
     case GL_TEXTURE_2D:
     case GL_TEXTURE_3D:
@@ -256,8 +253,7 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
 /* Copies the description, and replaces zeros by the defaults. */
 static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc, const char *call)
 {
-    if (!desc)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`desc` is NULL: describe the image.");
+    GR_REFUSE_IF(!desc, call, "`desc` is NULL: describe the image.");
     gr_status status = GR_TAKE(gr_gl_image_desc, image, desc, call);
     image->depth = image->depth ? image->depth : 1;
     image->levels = image->levels ? image->levels : 1;

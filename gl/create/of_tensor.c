@@ -14,11 +14,10 @@ static gr_status check_options(const gr_gl_options *options, const char *call)
                         : options->in_flight      ? "in_flight"
                                                   : NULL;
     GR_TRY(gr_transports_check(options->transports, call));
-    if (options->transports && !(options->transports & GR_TRANSPORT_SHARED))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer has the memory of the tensor, so it needs GR_TRANSPORT_SHARED, "
-                       "which `transports` (0x%x) does not allow: add it, or leave `transports` 0.",
-                       options->transports);
+    GR_REFUSE_IF(options->transports && !(options->transports & GR_TRANSPORT_SHARED), call,
+                 "The buffer has the memory of the tensor, so it needs GR_TRANSPORT_SHARED, which "
+                 "`transports` (0x%x) does not allow: add it, or leave `transports` 0.",
+                 options->transports);
     if (!wrong)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -40,12 +40,11 @@ gr_status gl_in_flight_check(const gr_gl_options *o, unsigned flags, const char 
     GR_TRY(gr_in_flight_check(o->in_flight, flags, call));
     if (!o->in_flight)
         return GR_OK;
-    if (o->share_group || o->packed)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`in_flight` and `%s` are set, but the copies between the object and its "
-                       "staging buffers belong to one context, and the object has its own memory: "
-                       "set one of the two.",
-                       o->share_group ? "share_group" : "packed");
+    GR_REFUSE_IF(
+        o->share_group || o->packed, call,
+        "`in_flight` and `%s` are set, but the copies between the object and its staging buffers "
+        "belong to one context, and the object has its own memory: set one of the two.",
+        o->share_group ? "share_group" : "packed");
     if (!o->transports || o->transports & GR_TRANSPORT_PEER)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
