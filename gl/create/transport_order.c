@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Selects the transports that the options allow, and the order in which they are tried, for created
- * and for existing OpenGL objects. Makes existing objects resources.
+ * and for existing OpenGL objects.
  */
-
 #include <stdio.h>
 
 #include "lib/cuda/driver.h"
@@ -148,87 +147,9 @@ void gl_transports_order(struct gr_transport_choice *choice, struct gl_order *o,
         gr_transport_skip(choice, GR_TRANSPORT_PEER, why);
 }
 
-/* ---- Existing objects ------------------------------------------------------------------------ */
-
 const struct gl_maker *gl_maker_of(gr_transport transport)
 {
     return transport == GR_TRANSPORT_INTEROP ? &gl_interop_maker
            : transport == GR_TRANSPORT_PEER  ? &gl_peer_maker
                                              : &gl_copy_maker;
-}
-
-struct existing {
-    struct gl_resource *r;
-    unsigned flags;
-};
-
-static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
-{
-    const struct existing *existing = of;
-    return gl_object_make(existing->r, gl_maker_of(transport), existing->flags, choice->call);
-}
-
-static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed,
-                         const gr_gl_options *options, const char *call)
-{
-    struct gr_transport_choice choice = {.call = call};
-    struct existing existing = {r, flags};
-    if (!r)
-        return NULL;
-    struct gl_order order = {.context = &r->context,
-                             .format = r->format,
-                             .in_flight = options->in_flight,
-                             .reach = &r->reach};
-    r->base.follows = options->follow_storage;
-    r->in_flight = options->in_flight;
-    gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
-    if (status == GR_OK && r->in_flight && r->target)
-        status = gl_staged_check_format(r->format, &r->context, call);
-    if (status == GR_OK) {
-        gl_transports_order(&choice, &order, allowed);
-        status = gr_choose_transport(&choice, attempt, &existing);
-    }
-    return gl_object_finish(r, status, &choice, call);
-}
-
-/*
- * Copies the options, and returns the transports that they allow. Shared is not among them, because
- * existing storage cannot be shared.
- */
-static unsigned take(gr_gl_options *own, unsigned flags, const gr_gl_options *options,
-                     const char *call)
-{
-    if (GR_TAKE(gr_gl_options, own, options, call) != GR_OK ||
-        gl_in_flight_check(own, flags, call) != GR_OK)
-        return 0;
-    if (own->packed) {
-        gr_fail(GR_ERR_UNSUPPORTED, call,
-                "`packed` is for new buffers, because existing storage stays where it is: %s.",
-                gl_context_is_es() ? "leave it false"
-                                   : "create the buffer by gr_create_gl_buffer()");
-        return 0;
-    }
-    return gl_transports_select(
-        own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
-        own->in_flight ? GR_TRANSPORT_PEER | GR_TRANSPORT_INTEROP : GR_TRANSPORT_INTEROP, call);
-}
-
-gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)
-{
-    gr_gl_options own;
-    unsigned transports = take(&own, flags, options, __func__);
-    if (!transports)
-        return NULL;
-    return make(gl_buffer_object(name, flags, __func__), flags, transports, &own, __func__);
-}
-
-gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
-                                   const gr_gl_options *options)
-{
-    gr_gl_options own;
-    unsigned transports = take(&own, flags, options, __func__);
-    if (!transports)
-        return NULL;
-    gl_depth_enable();
-    return make(gl_image_object(name, target, flags, __func__), flags, transports, &own, __func__);
 }
