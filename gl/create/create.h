@@ -8,8 +8,9 @@
 #include "gl/object/object.h"
 
 /*
- * Returns those of the `possible` transports that the options allow. `otherwise` is the default if
- * the options name no transport. If none is left, records an error and returns 0.
+ * Returns those of the `possible` transports that the options, which the caller took, allow.
+ * `otherwise` is the default if the options name no transport. If none is left, records an error
+ * and returns 0.
  */
 unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
                               const char *call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates OpenGL objects to share with CUDA: chooses the transport, and allocates ordinary storage
- * for interop and copy.
+ * for interop and copy. Creates buffers in the memory of tensors.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
+#include "lib/tensor/tensor.h"
 #include "gl/context/saved_state.h"
 #include "gl/format/format.h"
 #include "gl/create/create.h"
@@ -129,13 +130,12 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
                                             : create_plain(wish, transport);
 }
 
-static gr_status check_context(struct gl_context *context, const char *call)
+/* Refuses OpenGL ES: `what` says what it cannot do, `instead` what the program can use there. */
+static gr_status check_context(struct gl_context *context, const char *what, const char *instead,
+                               const char *call)
 {
     GR_TRY(gl_context_begin(context, call, "will own the object"));
-    return gl_context_refuse_es(context, "Creating objects", "direct state access",
-                                "gr_from_gl_buffer() or gr_from_gl_image() with an object of your "
-                                "own",
-                                call);
+    return gl_context_refuse_es(context, what, "direct state access", instead, call);
 }
 
 static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
@@ -161,7 +161,9 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     }
     const unsigned by_frames = own.in_flight ? GR_TRANSPORT_PEER : 0;
     if (gl_in_flight_check(&own, wish->flags, wish->call) != GR_OK ||
-        check_context(&wish->context, wish->call) != GR_OK)
+        check_context(&wish->context, "Creating objects",
+                      "gr_from_gl_buffer() or gr_from_gl_image() with an object of your own",
+                      wish->call) != GR_OK)
         return NULL;
     if (own.in_flight && gl_staged_check_format(format, &wish->context, wish->call) != GR_OK)
         return NULL;
@@ -270,6 +272,48 @@ gr_resource *gr_create_gl_image(const gr_gl_image_desc *desc, unsigned flags,
     struct gl_wish wish = {.image = &image, .flags = flags, .call = __func__};
     gl_depth_enable();
     return create(&wish, options);
+}
+
+/* ---- Buffers in the memory of tensors -------------------------------------------------------- */
+
+static gr_status check_options_of_tensor(const gr_gl_options *options, const char *call)
+{
+    const char *wrong = options->packed           ? "packed"
+                        : options->share_group    ? "share_group"
+                        : options->follow_storage ? "follow_storage"
+                        : options->in_flight      ? "in_flight"
+                                                  : NULL;
+    GR_TRY(gr_transports_check(options->transports, call));
+    GR_REFUSE_IF(options->transports && !(options->transports & GR_TRANSPORT_SHARED), call,
+                 "The buffer has the memory of the tensor, so it needs GR_TRANSPORT_SHARED, which "
+                 "`transports` (0x%x) does not allow: add it, or leave `transports` 0.",
+                 options->transports);
+    if (!wrong)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`%s` is set, but the buffer has the memory of the tensor and no other: leave "
+                   "it 0.",
+                   wrong);
+}
+
+gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags, const gr_gl_options *options)
+{
+    struct gl_wish wish = {.flags = flags, .call = __func__, .choice.call = __func__};
+    gr_gl_options own;
+    if (GR_TAKE(gr_gl_options, &own, options, __func__) != GR_OK ||
+        check_options_of_tensor(&own, __func__) != GR_OK ||
+        gr_tensor_check(tensor, __func__) != GR_OK ||
+        check_context(&wish.context, "A buffer in the memory of a tensor",
+                      "gr_publish() with a buffer of gr_from_gl_buffer()", __func__) != GR_OK)
+        return NULL;
+    /* after the check of the context, since OpenGL ES cannot use exportable memory either */
+    wish.memory = gr_tensor_memory_make(tensor, flags, __func__);
+    if (!wish.memory)
+        return NULL;
+    gr_transport_add(&wish.choice, GR_TRANSPORT_SHARED, GR_TRANSPORT_SHARED);
+    gr_status status = gr_choose_transport(&wish.choice, attempt, &wish);
+    gr_tensor_memory_drop(wish.memory);
+    return gl_object_finish(wish.made, status, &wish.choice, __func__);
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */

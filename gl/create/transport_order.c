@@ -7,7 +7,6 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
 #include "gl/context/saved_state.h"
 #include "gl/create/create.h"
@@ -67,20 +66,17 @@ bool gl_in_flight_gains(const struct gl_context *context, const struct gl_format
 unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
                               const char *call)
 {
-    gr_gl_options own;
-    if (GR_TAKE(gr_gl_options, &own, options, call) != GR_OK)
-        return 0;
-    unsigned wanted = own.transports ? own.transports : otherwise;
+    const unsigned wanted = options->transports ? options->transports : otherwise;
     if (gr_transports_check(wanted, call) != GR_OK)
         return 0;
-    if (own.share_group && !(wanted & GR_TRANSPORT_INTEROP)) {
+    if (options->share_group && !(wanted & GR_TRANSPORT_INTEROP)) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "`share_group` needs GR_TRANSPORT_INTEROP, which `transports` (0x%x) does not "
                 "allow: add it, or leave `transports` 0.",
                 wanted);
         return 0;
     }
-    if (own.share_group)
+    if (options->share_group)
         possible &= GR_TRANSPORT_INTEROP;
     if (!(wanted & possible))
         refuse_set(wanted, call);
