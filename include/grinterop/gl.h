@@ -276,14 +276,9 @@ GR_API gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target
 
 /* Whether a transport works between the current OpenGL context and CUDA. Owned by the library. */
 typedef struct gr_transport_info {
-    /* The transport that was passed to gr_gl_probe(). */
-    gr_transport transport;
-
-    /* Whether it works between the current OpenGL context and CUDA. */
-    bool usable;
-
-    /* Why it works or not, and which devices are used. Never NULL. */
-    const char *reason;
+    gr_transport transport; /* the transport that was passed to gr_gl_probe() */
+    bool usable;            /* whether it works */
+    const char *reason;     /* why it works or not, and which devices are used; never NULL */
 } gr_transport_info;
 
 /*
@@ -398,14 +393,9 @@ typedef struct gr_gl_image_desc {
      */
     unsigned int internal_format;
 
-    /* The size of level 0 in texels. */
-    unsigned width, height;
-
-    /* The depth of a 3D texture, or the number of layers of an array. 0 means 1. */
-    unsigned depth;
-
-    /* The number of mip levels. 0 means 1. */
-    unsigned levels;
+    unsigned width, height; /* of level 0 in texels */
+    unsigned depth;         /* of a 3D texture, or the number of layers of an array; 0 means 1 */
+    unsigned levels;        /* the number of mip levels; 0 means 1 */
 } gr_gl_image_desc;
 
 /*

@@ -63,14 +63,11 @@ namespace grinterop
 {
 /*
  * A failure, with copies of the fields of gr_error. what() has the message, the call and the code.
+ * The names are arrays instead of std::string, because copying an exception must not fail.
  */
 class error : public std::runtime_error
 {
 public:
-    /*
-     * The fields of gr_error. The names are arrays instead of std::string, because copying an
-     * exception must not fail.
-     */
     gr_status status;
     gr_error_domain domain;
     int code;
@@ -155,9 +152,7 @@ public:
     std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
 };
 
-/*
- * Deletes each kind of object. A buffer that cannot be released on this thread is released later.
- */
+/* Deletes each kind of object. A buffer that gr_buffer_release() refuses is released later. */
 struct deleter {
     void operator()(gr_resource *object) const noexcept { gr_resource_free(object); }
     void operator()(gr_ring *object) const noexcept { gr_ring_free(object); }
@@ -177,7 +172,8 @@ struct deleter {
 
 /*
  * The base of the classes that own a C object, also for classes of your own: the Deleter is called
- * with the object. The constructor throws for NULL, because C functions return NULL on failure.
+ * with the object. The constructor takes ownership of the object. It throws for NULL, because C
+ * functions return NULL on failure.
  */
 template <typename T, typename Deleter = deleter> class owner
 {
@@ -194,10 +190,6 @@ protected:
     }
 
 public:
-    /*
-     * The constructor takes ownership of the object. get() returns the object for C calls, detach()
-     * gives up its ownership. An owner without an object is false as a bool.
-     */
     explicit owner(T *made) : held_(must(made)) {}
     explicit owner(std::nullptr_t) = delete; /* also a literal 0, such as for device 0 */
     owner() noexcept = default;
@@ -229,10 +221,7 @@ inline int uncaught_exceptions() noexcept
 using std::uncaught_exceptions;
 #endif
 
-/*
- * The deleter of a slot. During an exception it cancels the slot, so that no incomplete frame is
- * read.
- */
+/* The deleter of a slot. A cancel during an exception keeps incomplete frames from being read. */
 struct slot_end {
     gr_ring *ring = nullptr;
     bool writing = false;
@@ -270,10 +259,7 @@ public:
 
 } // namespace detail
 
-/*
- * A mapping, which keeps its resource alive: gr_map(), gr.h. If gr_buffer_release() is not allowed
- * on the thread, the destructor uses gr_buffer_release_later().
- */
+/* A mapping, which keeps its resource alive: gr_map(), gr.h. */
 class mapping : public owner<gr_buffer>, public detail::device_memory<mapping>
 {
 public:
@@ -491,12 +477,11 @@ class tensor : public owner<gr_tensor>
 {
 public:
     using owner::owner;
-    /* gr_tensor_create(). */
+    /* gr_tensor_create(), gr_tensor_from_memory(). */
     static tensor create(const gr_tensor_desc &desc, CUstream stream)
     {
         return tensor(gr_tensor_create(&desc, stream));
     }
-    /* gr_tensor_from_memory(). */
     static tensor from_memory(const gr_tensor_desc &desc, void *data, CUstream ready_on,
                               gr_tensor_end_fn end = nullptr, void *user = nullptr)
     {

@@ -46,35 +46,16 @@ extern "C" {
 
 /* A mapped image, as the driver describes it. Owned by the library. */
 typedef struct gr_image_info {
-    /* The size of level 0 in texels. Height and depth are at least 1. */
-    size_t width, height, depth;
-
-    /* Mip levels with storage. */
-    unsigned levels;
-
-    /* Array layers, or the 6 faces of a cube. At least 1. */
-    unsigned layers;
-
-    /* The layers are the faces of a cube. */
-    bool cube;
-
-    /* The CUDA array of a level contains all layers. */
-    bool layered;
-
-    /* Colours are sRGB encoded. */
-    bool srgb;
-
-    /* The graphics API reads the integers as numbers from 0 to 1, or -1 to 1. */
-    bool normalized;
-
-    /* The format of one channel, such as GR_FORMAT_FLOAT; or a packed or compressed format. */
-    unsigned format;
-
-    /* 1, 2 or 4, because CUDA sees 3 channels as 4; 3 only in BC6H and packed texels. */
-    unsigned channels;
-
-    /* The size of a texel in bytes. 0: the texels are compressed in blocks. */
-    unsigned texel_bytes;
+    size_t width, height, depth; /* of level 0 in texels; height and depth are at least 1 */
+    unsigned levels;             /* mip levels with storage */
+    unsigned layers;             /* array layers, or the 6 faces of a cube; at least 1 */
+    bool cube;                   /* the layers are the faces of a cube */
+    bool layered;                /* the CUDA array of a level contains all layers */
+    bool srgb;                   /* colours are sRGB encoded */
+    bool normalized;   /* the graphics API reads integers as numbers from 0 to 1, or -1 to 1 */
+    unsigned format;   /* of one channel, such as GR_FORMAT_FLOAT; or packed or compressed */
+    unsigned channels; /* 1, 2 or 4, because CUDA sees 3 as 4; 3 only in BC6H and packed texels */
+    unsigned texel_bytes; /* the size of a texel in bytes; 0: the texels are compressed in blocks */
 } gr_image_info;
 
 /* Describes the mapped image. NULL on error. Valid and constant until the mapping ends. */
@@ -131,17 +112,10 @@ GR_API CUsurfObject gr_resource_surface(gr_resource *resource, unsigned level, u
 
 /* How a texture addresses texels outside of the image. */
 typedef enum gr_address {
-    /* The texel of the nearest edge. */
-    GR_ADDRESS_CLAMP = 0,
-
-    /* gr_texture_options.border. */
-    GR_ADDRESS_BORDER = 1,
-
-    /* The image repeats. With normalized coordinates only. */
-    GR_ADDRESS_WRAP = 2,
-
-    /* The image repeats, mirrored. With normalized coordinates only. */
-    GR_ADDRESS_MIRROR = 3
+    GR_ADDRESS_CLAMP = 0,  /* the texel of the nearest edge */
+    GR_ADDRESS_BORDER = 1, /* gr_texture_options.border */
+    GR_ADDRESS_WRAP = 2,   /* the image repeats; with normalized coordinates only */
+    GR_ADDRESS_MIRROR = 3  /* the image repeats, mirrored; with normalized coordinates only */
 } gr_address;
 
 /* How a texture filters between texels or levels: nearest, or linear. */
@@ -153,12 +127,8 @@ typedef enum gr_choice { GR_CHOICE_DEFAULT = 0, GR_CHOICE_YES = 1, GR_CHOICE_NO 
 /* Options of gr_buffer_texture() and gr_resource_texture(). */
 typedef struct gr_texture_options {
     size_t struct_size;
-
-    /* The addressing in x, y and z. */
-    gr_address address[3];
-
-    /* The filter between the texels of a level. */
-    gr_filter filter;
+    gr_address address[3]; /* the addressing in x, y and z */
+    gr_filter filter;      /* the filter between the texels of a level */
 
     /*
      * GR_CHOICE_YES: coordinates go from 0 to 1 across the image. GR_CHOICE_NO: coordinates are in
@@ -173,11 +143,8 @@ typedef struct gr_texture_options {
      */
     gr_choice as_float;
 
-    /* Convert sRGB colours to linear. GR_CHOICE_DEFAULT: if the image is sRGB. */
-    gr_choice srgb;
-
-    /* The colour of GR_ADDRESS_BORDER. */
-    float border[4];
+    gr_choice srgb;  /* convert sRGB colours to linear; GR_CHOICE_DEFAULT: if the image is sRGB */
+    float border[4]; /* the colour of GR_ADDRESS_BORDER */
 
     /*
      * The texture has all levels and layers, for tex2DLod and tex2DLayered; `level` and `layer` are
@@ -185,26 +152,15 @@ typedef struct gr_texture_options {
      */
     bool whole;
 
-    /* Without `whole`: the level and layer. */
-    unsigned level, layer;
+    unsigned level, layer; /* without `whole`: the level and layer */
 
-    /* With `whole`: the filter between levels. */
-    gr_filter mip_filter;
-
-    /* With `whole`: a number that is added to the level that a kernel passes. */
-    float mip_bias;
-
-    /* With `whole`: the smallest level to sample; 0.5 is between the first two levels. */
-    float min_level;
-
-    /*
-     * With `whole`: the number of levels to sample, beginning with level floor(`min_level`). 0: up
-     * to the last level.
-     */
-    unsigned level_count;
-
-    /* The maximum anisotropy, up to 16. 0 means 1. */
-    unsigned anisotropy;
+    gr_filter mip_filter; /* with `whole`: the filter between levels */
+    float mip_bias;       /* with `whole`: is added to the level that a kernel passes */
+    float min_level;      /* with `whole`: the smallest level to sample; 0.5 is between the first
+                           * two levels */
+    unsigned level_count; /* with `whole`: the number of levels to sample, beginning with level
+                           * floor(`min_level`); 0: up to the last level */
+    unsigned anisotropy;  /* the maximum anisotropy, up to 16; 0 means 1 */
 } gr_texture_options;
 
 /*
@@ -234,12 +190,8 @@ GR_API CUtexObject gr_resource_texture(gr_resource *resource, const gr_texture_o
 /* The caller's linear memory, on the device or on the host. */
 typedef struct gr_linear_desc {
     size_t struct_size;
-
-    /* Memory on the device, or 0. */
-    CUdeviceptr device;
-
-    /* Memory on the host, or NULL. */
-    void *host;
+    CUdeviceptr device; /* memory on the device, or 0 */
+    void *host;         /* memory on the host, or NULL */
 
     /* Bytes from one row to the next, of texels or of compressed blocks. 0: no padding. */
     size_t pitch;
