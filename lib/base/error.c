@@ -117,31 +117,22 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
     return status;
 }
 
-/* Writes the name of an errno, such as "ENOSPC", if the system knows the name. */
-static void name_errno(int code, char *name, size_t size)
-{
-    const char *known = NULL;
-#if defined(__GLIBC__) && defined(_GNU_SOURCE)
-#if __GLIBC_PREREQ(2, 32)
-    known = strerrorname_np(code);
-#endif
-#endif
-    if (known)
-        snprintf(name, size, "%s", known);
-    else
-        snprintf(name, size, "errno %d", code);
-}
-
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
 {
-    char message[sizeof(last.message)], name[32];
+    char message[sizeof(last.message)], number[32];
+    const char *name = NULL;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    name_errno(code, name, sizeof(name));
-    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name, call, "%.600s: %.100s.",
-                        message, strerror(code));
+    snprintf(number, sizeof(number), "errno %d", code);
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+#if __GLIBC_PREREQ(2, 32)
+    name = strerrorname_np(code); /* such as "ENOSPC" */
+#endif
+#endif
+    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name ? name : number, call,
+                        "%.600s: %.100s.", message, strerror(code));
 }
 
 gr_status gr_fail_memory(const char *call)

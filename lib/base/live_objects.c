@@ -134,24 +134,21 @@ static bool make_room(struct part *part)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static inline void add(enum gr_live_kind kind, const void *object)
-{
-    struct part *part = lock_part(object);
-    struct entry *entry = make_room(part) ? find(part, kind, object) : NULL;
-    if (entry) {
-        part->used += !entry->object;
-        *entry = (struct entry){object, kind};
-    } else {
-        atomic_store_explicit(&part->full, true, memory_order_relaxed);
-    }
-    gr_spin_unlock(&part->lock);
-}
-
 void gr_live_add_each(enum gr_live_kind kind, const void *first, size_t n, size_t size)
 {
     gr_loader_stay();
-    for (size_t i = 0; i < n; i++)
-        add(kind, (const char *)first + i * size);
+    for (size_t i = 0; i < n; i++) {
+        const void *object = (const char *)first + i * size;
+        struct part *part = lock_part(object);
+        struct entry *entry = make_room(part) ? find(part, kind, object) : NULL;
+        if (entry) {
+            part->used += !entry->object;
+            *entry = (struct entry){object, kind};
+        } else {
+            atomic_store_explicit(&part->full, true, memory_order_relaxed);
+        }
+        gr_spin_unlock(&part->lock);
+    }
 }
 
 bool gr_live_remove(enum gr_live_kind kind, const void *object)
@@ -196,27 +193,16 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
     return (gr_spin_try_lock(&part->lock) && look_up(part, kind, object)) || may_have(kind, object);
 }
 
-/*
- * Formats the text for a wrong kind of object: "...: it is a buffer, which gr_buffer_release()
- * ends".
- */
-static void describe_kind(enum gr_live_kind wanted, const void *object, char *text, size_t size)
-{
-    snprintf(text, size, "it was freed already, or never was one");
-    for (int kind = 0; kind < GR_LIVE_KINDS; kind++)
-        if (kind != (int)wanted && kinds[kind].end &&
-            gr_live_is_listed((enum gr_live_kind)kind, object)) {
-            snprintf(text, size, "it is a %s, which %s() ends", kinds[kind].name, kinds[kind].end);
-            return;
-        }
-}
-
 gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call)
 {
-    char is[96];
+    char is[96] = "it was freed already, or never was one";
     if (gr_forked)
         return gr_refuse_forked(call);
-    describe_kind(kind, object, is, sizeof(is));
+    for (int of = 0; of < GR_LIVE_KINDS; of++)
+        if (of != (int)kind && kinds[of].end && gr_live_is_listed((enum gr_live_kind)of, object)) {
+            snprintf(is, sizeof(is), "it is a %s, which %s() ends", kinds[of].name, kinds[of].end);
+            break;
+        }
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s was given %p, which is not a live %s: %s. Nothing was done.", call, object,
                    kinds[kind].name, is);

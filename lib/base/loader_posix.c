@@ -66,35 +66,26 @@ bool gr_loader_loaded(const char *symbol, const void *except, char *path, size_t
     return false;
 }
 
-/*
- * Returns the path of the program, for a static grinterop: dladdr() reports the name by which the
- * program was started, which the caller of the program chooses.
- */
-static bool program_path(char *path, size_t size)
-{
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length > 0)
-        path[length] = '\0';
-    return length > 0;
-}
-
-static bool is_in_program(const Dl_info *self)
-{
-    Dl_info program;
-    return dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &program) &&
-           program.dli_fbase == self->dli_fbase;
-}
-
 void gr_loader_own_folder(char *folder, size_t size)
 {
     static const char inside;
-    char program[GR_PATH_SIZE];
-    Dl_info self;
+    char path[GR_PATH_SIZE];
+    Dl_info self, program;
     const char *file = NULL;
     if (dladdr(&inside, &self))
         file = self.dli_fname;
-    if (file && is_in_program(&self) && program_path(program, sizeof(program)))
-        file = program;
+    /*
+     * For a static grinterop dladdr() reports the name by which the program was started, which the
+     * caller of the program chooses.
+     */
+    if (file && dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &program) &&
+        program.dli_fbase == self.dli_fbase) {
+        const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+        if (length > 0) {
+            path[length] = '\0';
+            file = path;
+        }
+    }
     const char *slash = file ? strrchr(file, '/') : NULL;
     snprintf(folder, size, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
 }

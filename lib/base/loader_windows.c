@@ -20,17 +20,11 @@ static void write_reason(char *why, size_t size)
     snprintf(why, size, "%s (error %lu)", length ? words : "no reason given", code);
 }
 
-/* Converts a path to UTF-16. False, with the system's error set, if the path is too long. */
-static bool widen(const char *path, wchar_t *wide, int room)
-{
-    return MultiByteToWideChar(CP_ACP, 0, path, -1, wide, room) > 0;
-}
-
 void *gr_loader_open(const char *path, char *why, size_t size)
 {
     wchar_t wide[GR_PATH_SIZE], full[GR_PATH_SIZE];
     HMODULE file = NULL;
-    if (!widen(path, wide, GR_PATH_SIZE)) {
+    if (MultiByteToWideChar(CP_ACP, 0, path, -1, wide, GR_PATH_SIZE) <= 0) {
         write_reason(why, size);
         return NULL;
     }

@@ -30,13 +30,6 @@ bool gr_machine_is_tegra(void)
     return kernel_is("tegra") || access("/dev/nvmap", F_OK) == 0;
 }
 
-/* Whether read access to the node is enough: users often cannot write to /dev/nvmap. */
-static bool is_read_only(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    return name && strcmp(name, "/nvmap") == 0;
-}
-
 bool gr_machine_has_nodes(void)
 {
     return true;
@@ -46,7 +39,9 @@ const char *gr_machine_node(const char *path)
 {
     if (access(path, F_OK) != 0)
         return "not there";
-    int mode = is_read_only(path) ? R_OK : R_OK | W_OK;
+    /* users often cannot write to /dev/nvmap, and read access is enough there */
+    const char *name = strrchr(path, '/');
+    const int mode = name && strcmp(name, "/nvmap") == 0 ? R_OK : R_OK | W_OK;
     return access(path, mode) == 0 ? "there" : "not accessible to this user";
 }
 
