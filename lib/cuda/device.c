@@ -118,17 +118,6 @@ void gr_device_texts(int count, char *text, size_t size)
     }
 }
 
-static gr_status fail_no_uuid(const unsigned char uuid[16], int count, const char *call)
-{
-    char wanted[GR_UUID_TEXT_SIZE], seen[360];
-    gr_uuid_text(uuid, wanted);
-    gr_device_texts(count, seen, sizeof(seen));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The UUID %s is not among the CUDA devices: %s. CUDA_VISIBLE_DEVICES may hide "
-                   "some.",
-                   wanted, seen);
-}
-
 gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
 {
     int count = 0;
@@ -148,5 +137,11 @@ gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
             return GR_OK;
         }
     }
-    return fail_no_uuid(uuid, count, __func__);
+    char wanted[GR_UUID_TEXT_SIZE], seen[360];
+    gr_uuid_text(uuid, wanted);
+    gr_device_texts(count, seen, sizeof(seen));
+    return gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                   "The UUID %s is not among the CUDA devices: %s. CUDA_VISIBLE_DEVICES may hide "
+                   "some.",
+                   wanted, seen);
 }

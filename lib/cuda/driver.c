@@ -131,17 +131,6 @@ static const char *fill_api(const struct library *lib, struct gr_driver_api *tab
     return NULL;
 }
 
-static gr_status refuse_init(CUresult code, const char *path, const struct advice *advice)
-{
-    char why[400];
-    gr_init_advise(code, why, sizeof(why));
-    const char *name = NULL;
-    api.GetErrorName(code, &name);
-    return gr_fail_code(GR_ERR_NO_DRIVER, GR_DOMAIN_CUDA, (int)code, name, "cuInit",
-                        "The CUDA driver %.200s was loaded but does not start. %s%s", path, why,
-                        advice->start);
-}
-
 /* Tries to load one file. If it is a working driver, sets the static variables above. */
 static gr_status load_file(const char *path, const struct advice *advice)
 {
@@ -162,9 +151,14 @@ static gr_status load_file(const char *path, const struct advice *advice)
     }
     CUresult code = api.Init(0);
     if (code != CUDA_SUCCESS) {
-        gr_status status = refuse_init(code, path, advice);
+        const char *name = NULL;
+        gr_init_advise(code, why, sizeof(why));
+        api.GetErrorName(code, &name);
+        gr_fail_code(GR_ERR_NO_DRIVER, GR_DOMAIN_CUDA, (int)code, name, "cuInit",
+                     "The CUDA driver %.200s was loaded but does not start. %s%s", path, why,
+                     advice->start);
         gr_loader_close(lib.handle);
-        return status;
+        return GR_ERR_NO_DRIVER;
     }
     library = lib;
     if (gr_loader_symbol(lib.handle, SOFT_SYMBOL))

@@ -65,16 +65,6 @@ static gr_status allocate(struct gr_exportable *memory, CUdevice device)
     return GR_OK;
 }
 
-static gr_status open_allocation(struct gr_exportable *memory, int fd)
-{
-    GR_TRY_DRIVER(
-        refuse,
-        gr_driver()->MemImportFromShareableHandle(&memory->allocation, (void *)(intptr_t)fd,
-                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-        "cuMemImportFromShareableHandle", memory->size);
-    return GR_OK;
-}
-
 static gr_status map_allocation(struct gr_exportable *memory, CUdevice device)
 {
     const gr_status status = map_whole(memory, device);
@@ -93,7 +83,11 @@ gr_status gr_exportable_make(struct gr_exportable *memory, CUdevice device, size
 gr_status gr_exportable_open(struct gr_exportable *memory, CUdevice device, int fd, size_t size)
 {
     memory->size = size;
-    GR_TRY(open_allocation(memory, fd));
+    GR_TRY_DRIVER(
+        refuse,
+        gr_driver()->MemImportFromShareableHandle(&memory->allocation, (void *)(intptr_t)fd,
+                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+        "cuMemImportFromShareableHandle", size);
     return map_allocation(memory, device);
 }
 
@@ -129,21 +123,20 @@ static gr_status refuse_memory(const char *why, const char *call)
                    "OpenGL and Vulkan cannot use the memory of the tensor: %s. " INSTEAD, why);
 }
 
-/* Finds the mapping with the address, and sets the size of its allocation. */
-static gr_status find_mapping(CUdeviceptr ptr, CUdeviceptr *base, size_t *size)
+/* Finds the device and the part of the allocation, and checks that it can be exported. */
+static gr_status check_allocation(struct gr_allocation *found, CUdeviceptr ptr, size_t size,
+                                  const char *call)
 {
+    CUdeviceptr base = 0;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
                                         CU_POINTER_ATTRIBUTE_MAPPING_SIZE};
-    void *values[] = {base, size};
+    void *values[] = {&base, &found->size};
     GR_TRY_CUDA(gr_driver()->PointerGetAttributes(2, attributes, values, ptr),
                 "cuPointerGetAttributes", "The driver does not report the allocation of 0x%llx.",
                 (unsigned long long)ptr);
-    return GR_OK;
-}
-
-/* Finds the device, and checks that the allocation can be exported. */
-static gr_status find_device(struct gr_allocation *found, const char *call)
-{
+    found->offset = (size_t)(ptr - base);
+    if (found->offset > found->size || size > found->size - found->offset)
+        return refuse_memory("it spans several allocations", call);
     CUmemAllocationProp properties;
     GR_TRY_CUDA(gr_driver()->MemGetAllocationPropertiesFromHandle(&properties, found->handle),
                 "cuMemGetAllocationPropertiesFromHandle",
@@ -154,17 +147,6 @@ static gr_status find_device(struct gr_allocation *found, const char *call)
         return refuse_memory("cuMemCreate() got no CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", call);
     found->device = properties.location.id;
     return GR_OK;
-}
-
-static gr_status check_allocation(struct gr_allocation *found, CUdeviceptr ptr, size_t size,
-                                  const char *call)
-{
-    CUdeviceptr base = 0;
-    GR_TRY(find_mapping(ptr, &base, &found->size));
-    found->offset = (size_t)(ptr - base);
-    if (found->offset > found->size || size > found->size - found->offset)
-        return refuse_memory("it spans several allocations", call);
-    return find_device(found, call);
 }
 
 gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation *found,
