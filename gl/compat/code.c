@@ -3,6 +3,7 @@
 #include "gl/compat/compat.h"
 
 #include "lib/base/error.h"
+#include "lib/cuda/driver_outside.h"
 
 CUresult compat_begin(void)
 {

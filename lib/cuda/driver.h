@@ -5,6 +5,8 @@
 
 #include <stdatomic.h>
 
+#include <grinterop/driver.h>
+
 #include "lib/cuda/driver_functions.h"
 #include "lib/base/log.h"
 

@@ -7,13 +7,9 @@
 #ifndef GR_LIB_CUDA_DRIVER_FUNCTIONS_H
 #define GR_LIB_CUDA_DRIVER_FUNCTIONS_H
 
-#include <stdatomic.h>
 #include <string.h>
 
-#include <grinterop/driver.h>
-
 #include "lib/base/cuda_abi.h"
-#include "lib/base/public_atomic.h"
 
 /*
  * REQUIRED(name, version, parameters): a driver without the function is refused. CUDA 11.2 has all
@@ -187,28 +183,5 @@ static inline void gr_driver_set(const struct gr_driver_api *api, void *member, 
 /* Whether the driver has a function. The call of a missing one returns CUDA_ERROR_NOT_SUPPORTED. */
 #define GR_DRIVER_HAS(api, name)                                                                   \
     (memcmp(&(api)->name, &(api)->missing, sizeof((api)->missing)) != 0)
-
-static inline void gr_driver_fill(void *table, gr_cuda_find_fn find)
-{
-    struct gr_driver_api *api = table;
-    api->missing = gr_driver_missing;
-#define FILL(name, version, parameters)                                                            \
-    gr_driver_set(api, &api->name, find("cu" #name, version, 0));
-    GR_DRIVER_FUNCTIONS(FILL, FILL)
-#undef FILL
-}
-
-/*
- * For code outside libgrinterop: its own table, like gr_cuda(). NULL after GR_ERR_NO_DRIVER. Inside
- * the library see gr_driver().
- */
-static inline const struct gr_driver_api *gr_driver_functions(void)
-{
-    static struct gr_driver_api table;
-    static void *made;
-    if (atomic_load_explicit(GR_PUBLIC_ATOMIC(void *, made), memory_order_acquire))
-        return &table;
-    return gr_cuda_table(&made, gr_driver_fill, &table);
-}
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 
 /* The mapping, which must have a pointer: an image has none. `call` is for the message. */
 static gr_buffer *mapping_to_use(buffer_object *self, bool to_write, const char *call)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 
 static PyObject *load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 
 static PyObject *maker, *warner, *namer;
 

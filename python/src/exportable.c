@@ -6,7 +6,7 @@
  */
 #include "module.h"
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

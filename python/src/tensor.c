@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 
 PyTypeObject *tensor_type;
 

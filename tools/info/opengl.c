@@ -12,7 +12,7 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
 

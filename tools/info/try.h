@@ -15,7 +15,7 @@
 
 #include <grinterop/submit.h>
 
-#include "lib/cuda/driver_functions.h"
+#include "lib/cuda/driver_outside.h"
 #include "lib/base/log.h"
 
 enum {
