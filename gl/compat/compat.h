@@ -18,6 +18,14 @@
 /* Records an error with the driver code and a message, and returns the code. */
 #define COMPAT_REFUSE(code, ...) (gr_fail_cuda(code, __VA_ARGS__), (code))
 
+/* Evaluates a code, and returns it from the calling function if it is an error. */
+#define COMPAT_TRY(...)                                                                            \
+    do {                                                                                           \
+        const CUresult tried_ = (__VA_ARGS__);                                                     \
+        if (tried_ != CUDA_SUCCESS)                                                                \
+            return tried_;                                                                         \
+    } while (0)
+
 /* Starts every call: loads the driver and refuses forked children. */
 CUresult compat_begin(void);
 

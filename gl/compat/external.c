@@ -33,12 +33,6 @@ CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUr
     return code;
 }
 
-static bool semaphore_has_fd(CUexternalSemaphoreHandleType type)
-{
-    return type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
-           type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
-}
-
 CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code)
 {
     static const char call[] = "cuImportExternalSemaphore";
@@ -47,7 +41,8 @@ CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *des
     if (!desc)
         return COMPAT_REFUSE(code, call, "The description is NULL.");
     gr_semaphore_desc own = GR_INIT(gr_semaphore_desc, .type = desc->type);
-    if (semaphore_has_fd(desc->type)) {
+    if (desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
+        desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD) {
         own.fd = desc->handle.fd;
     } else if (desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC) {
         own.nvscisync = desc->handle.nvSciSyncObj;
@@ -63,17 +58,13 @@ CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *des
 CUresult CUDAAPI compat_import_memory(CUexternalMemory *memory,
                                       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_begin());
     return compat_explain_memory(desc, compat_cuda()->ImportExternalMemory(memory, desc));
 }
 
 CUresult CUDAAPI compat_import_semaphore(CUexternalSemaphore *semaphore,
                                          const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
 {
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_begin());
     return compat_explain_semaphore(desc, compat_cuda()->ImportExternalSemaphore(semaphore, desc));
 }

@@ -111,10 +111,8 @@ CUresult compat_handle_check(CUgraphicsResource resource, const char *call)
 CUresult compat_handle_begin(CUgraphicsResource resource, const char *call,
                              struct compat_handle **handle)
 {
-    CUresult code = compat_begin();
     *handle = NULL;
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_begin());
     const enum owner owner = owner_of(resource);
     if (owner == CUDAS)
         return CUDA_SUCCESS;

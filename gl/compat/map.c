@@ -53,9 +53,7 @@ static CUresult check_context(const struct list *list, CUstream stream)
     CUcontext current;
     if (stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD)
         return CUDA_SUCCESS;
-    CUresult code = compat_current(&current, list->call);
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_current(&current, list->call));
     for (size_t i = 0; i < list->count; i++)
         if (handle_at(list, i)->context != current)
             return COMPAT_REFUSE(
@@ -89,12 +87,11 @@ static CUresult check_states(const struct list *list, bool mapped)
 
 static CUresult check(struct list *list, CUstream stream, bool mapped)
 {
-    CUresult code = make_room(list);
-    for (size_t i = 0; i < list->count && code == CUDA_SUCCESS; i++)
-        code = compat_handle_check(list->handles[i], list->call);
-    if (code == CUDA_SUCCESS)
-        code = check_context(list, stream);
-    return code == CUDA_SUCCESS ? check_states(list, mapped) : code;
+    COMPAT_TRY(make_room(list));
+    for (size_t i = 0; i < list->count; i++)
+        COMPAT_TRY(compat_handle_check(list->handles[i], list->call));
+    COMPAT_TRY(check_context(list, stream));
+    return check_states(list, mapped);
 }
 
 static gr_status map_all(struct list *list, CUstream stream)
@@ -146,9 +143,7 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
     struct list list = {.count = count,
                         .handles = resources,
                         .call = unmaps ? "cuGraphicsUnmapResources" : "cuGraphicsMapResources"};
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_begin());
     if (count == 0 || !resources || !stream)
         return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, list.call, "%s.",
                              !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
@@ -157,7 +152,7 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
     if (are_registered_by_cuda(count, resources))
         return unmaps ? compat_cuda()->GraphicsUnmapResources(count, resources, stream)
                       : compat_cuda()->GraphicsMapResources(count, resources, stream);
-    code = check(&list, stream, unmaps);
+    CUresult code = check(&list, stream, unmaps);
     if (code == CUDA_SUCCESS)
         code = unmaps ? unmap(&list, stream) : map(&list, stream);
     free(list.many);
@@ -259,13 +254,10 @@ CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsig
 {
     static const char call[] = "cuGraphicsSubResourceGetMappedArray";
     struct compat_handle *handle;
-    CUresult code = compat_handle_begin(resource, call, &handle);
-    if (code == CUDA_SUCCESS && !handle)
+    COMPAT_TRY(compat_handle_begin(resource, call, &handle));
+    if (!handle)
         return compat_cuda()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
-    if (code == CUDA_SUCCESS)
-        code = check_image(handle, array, call);
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(check_image(handle, array, call));
     gr_error_call_begin(call);
     CUarray found = gr_buffer_array(handle->buffer, level, handle->has_slices ? 0 : index);
     if (found && handle->has_slices)
@@ -281,13 +273,10 @@ CUresult CUDAAPI compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsResou
 {
     static const char call[] = "cuGraphicsResourceGetMappedMipmappedArray";
     struct compat_handle *handle;
-    CUresult code = compat_handle_begin(resource, call, &handle);
-    if (code == CUDA_SUCCESS && !handle)
+    COMPAT_TRY(compat_handle_begin(resource, call, &handle));
+    if (!handle)
         return compat_cuda()->GraphicsResourceGetMappedMipmappedArray(array, resource);
-    if (code == CUDA_SUCCESS)
-        code = check_image(handle, array, call);
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(check_image(handle, array, call));
     gr_error_call_begin(call);
     CUmipmappedArray found = gr_buffer_mipmapped_array(handle->buffer);
     gr_error_call_end();

@@ -223,12 +223,8 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
 static CUresult begin_registration(CUgraphicsResource *resource, CUcontext *current,
                                    const char *call)
 {
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
-    code = compat_current(current, call);
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_begin());
+    COMPAT_TRY(compat_current(current, call));
     if (!resource)
         return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
                              "`resource` is NULL: pass a pointer for the handle.");
@@ -258,10 +254,8 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
                                 unsigned flags, const char *call)
 {
     CUcontext current;
-    CUresult code = begin_registration(resource, &current, call);
-    if (code != CUDA_SUCCESS)
-        return code;
     struct selection selection;
+    COMPAT_TRY(begin_registration(resource, &current, call));
     if (read_selection(&selection, call) != GR_OK)
         return CUDA_ERROR_INVALID_VALUE;
     if (check_selection(&selection, flags, call) != GR_OK)
@@ -301,11 +295,9 @@ CUresult CUDAAPI compat_register_image(CUgraphicsResource *resource, unsigned in
     if (target)
         return register_object(resource, image, target, flags, call);
     CUcontext current;
-    CUresult code = begin_registration(resource, &current, call);
-    return code != CUDA_SUCCESS
-               ? code
-               : COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
-                               "The target is 0: pass that of the texture, such as GL_TEXTURE_2D.");
+    COMPAT_TRY(begin_registration(resource, &current, call));
+    return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
+                         "The target is 0: pass that of the texture, such as GL_TEXTURE_2D.");
 }
 
 /* ---- Map flags ------------------------------------------------------------------------------- */
@@ -314,9 +306,7 @@ CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int 
 {
     static const char call[] = "cuGraphicsResourceSetMapFlags";
     struct compat_handle *handle;
-    CUresult code = compat_handle_begin(resource, call, &handle);
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_handle_begin(resource, call, &handle));
     if (!handle)
         return compat_cuda()->GraphicsResourceSetMapFlags(resource, flags);
     if (handle->buffer)
@@ -326,6 +316,7 @@ CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int 
         return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
                              "The flags are 0x%x: pass 0, read-only (1) or write-discard (2).",
                              flags);
+    CUresult code = CUDA_SUCCESS;
     if (handle->is_interop)
         code = compat_cuda()->GraphicsResourceSetMapFlags(
             gr_resource_get_info(handle->resource)->graphics, flags);
@@ -369,9 +360,7 @@ CUresult CUDAAPI compat_unregister(CUgraphicsResource resource)
 {
     static const char call[] = "cuGraphicsUnregisterResource";
     struct compat_handle *handle;
-    CUresult code = compat_handle_begin(resource, call, &handle);
-    if (code != CUDA_SUCCESS)
-        return code;
+    COMPAT_TRY(compat_handle_begin(resource, call, &handle));
     if (!handle)
         return compat_cuda()->GraphicsUnregisterResource(resource);
     if (handle->buffer)
@@ -382,7 +371,7 @@ CUresult CUDAAPI compat_unregister(CUgraphicsResource resource)
     gr_error_call_end();
     if (status != GR_OK && status != GR_ERR_PARTIAL)
         return compat_code();
-    code = status == GR_OK ? CUDA_SUCCESS : compat_code();
+    const CUresult code = status == GR_OK ? CUDA_SUCCESS : compat_code();
     gr_resource_free(handle->resource);
     compat_handle_end(handle);
     return code;

@@ -65,10 +65,8 @@ CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
 {
     static const char call[] = "cuGLGetDevices";
     int device;
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
-    code = compat_cuda()->GLGetDevices(count, devices, size, (int)list);
+    COMPAT_TRY(compat_begin());
+    const CUresult code = compat_cuda()->GLGetDevices(count, devices, size, (int)list);
     if (code == CUDA_SUCCESS)
         return code;
     /* Repeat the query in grinterop, which records why it fails. */
