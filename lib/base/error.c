@@ -120,7 +120,7 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
 {
     char message[sizeof(last.message)], number[32];
-    const char *name = NULL;
+    const char *name = number;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
@@ -128,11 +128,12 @@ gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
     snprintf(number, sizeof(number), "errno %d", code);
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
 #if __GLIBC_PREREQ(2, 32)
-    name = strerrorname_np(code); /* such as "ENOSPC" */
+    if (strerrorname_np(code)) /* such as "ENOSPC" */
+        name = strerrorname_np(code);
 #endif
 #endif
-    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name ? name : number, call,
-                        "%.600s: %.100s.", message, strerror(code));
+    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name, call, "%.600s: %.100s.",
+                        message, strerror(code));
 }
 
 gr_status gr_fail_memory(const char *call)

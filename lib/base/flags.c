@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Register flags: parsing, printing and checks. */
 #include "lib/base/flags.h"
 
 #include <stdio.h>

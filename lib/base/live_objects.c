@@ -123,15 +123,6 @@ static bool grow(struct part *part)
     return true;
 }
 
-/*
- * Makes room for one more entry. At most a quarter of the entries is used, so that most objects are
- * at their first index, unless memory is short.
- */
-static bool make_room(struct part *part)
-{
-    return part->used < part->room / 4 || grow(part) || part->used + 1 < part->room;
-}
-
 /* ---- The table ------------------------------------------------------------------------------- */
 
 void gr_live_add_each(enum gr_live_kind kind, const void *first, size_t n, size_t size)
@@ -140,8 +131,12 @@ void gr_live_add_each(enum gr_live_kind kind, const void *first, size_t n, size_
     for (size_t i = 0; i < n; i++) {
         const void *object = (const char *)first + i * size;
         struct part *part = lock_part(object);
-        struct entry *entry = make_room(part) ? find(part, kind, object) : NULL;
-        if (entry) {
+        /*
+         * At most a quarter of the entries is used, so that most objects are at their first index,
+         * unless memory is short.
+         */
+        if (part->used < part->room / 4 || grow(part) || part->used + 1 < part->room) {
+            struct entry *entry = find(part, kind, object);
             part->used += !entry->object;
             *entry = (struct entry){object, kind};
         } else {

@@ -84,7 +84,7 @@ GR_AT_LOAD static void read_environment(void)
 }
 
 /* Finds a sink; if `free` is set, else a free one. NULL: there is none. */
-static struct sink *find(gr_log_fn fn, const void *user, bool free)
+static struct sink *find_sink(gr_log_fn fn, const void *user, bool free)
 {
     struct sink *found = NULL;
     if (!fn)
@@ -101,7 +101,7 @@ static struct sink *find(gr_log_fn fn, const void *user, bool free)
 bool gr_log_put(gr_log_level level, gr_log_fn fn, void *user)
 {
     gr_lock(&sinks_lock);
-    struct sink *sink = find(fn, user, true);
+    struct sink *sink = find_sink(fn, user, true);
     if (sink) {
         sink->fn = fn;
         sink->user = user;
@@ -115,13 +115,13 @@ bool gr_log_put(gr_log_level level, gr_log_fn fn, void *user)
 void gr_log_remove(gr_log_fn fn, void *user)
 {
     gr_lock(&sinks_lock);
-    struct sink *sink = find(fn, user, false);
+    struct sink *sink = find_sink(fn, user, false);
     if (sink) {
         set_level(sink, GR_LOG_NONE);
         while (sink->busy)
             gr_condition_wait(&delivered, &sinks_lock.mutex);
         /* meanwhile another thread may have added this pair again, or removed it and added one */
-        if (find(fn, user, false) == sink && sink->level == GR_LOG_NONE)
+        if (find_sink(fn, user, false) == sink && sink->level == GR_LOG_NONE)
             sink->fn = NULL;
     }
     gr_unlock(&sinks_lock);

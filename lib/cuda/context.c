@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA contexts: selects the context of a resource, and makes it current for each call. */
 #include "lib/cuda/context.h"
 
 #include "lib/base/cuda_error_text.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The queue of objects that are ended after the streams have finished their work. */
 #include "lib/cuda/end_after_event.h"
 
 #include <stdatomic.h>

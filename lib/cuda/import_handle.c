@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rules for handles that external memory and external semaphores have in common. */
 #include "lib/cuda/import_handle.h"
 
 #ifndef _WIN32

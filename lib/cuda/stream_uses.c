@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A list of streams that use an object. */
 #include "lib/cuda/stream_uses.h"
 
 #include <stdatomic.h>
@@ -56,18 +55,6 @@ static bool is_same(const struct gr_stream_use *use, CUstream stream, CUcontext 
     return use->stream == stream && use->of == of && stream != CU_STREAM_PER_THREAD;
 }
 
-/* Makes the context of the stream current, because its events must belong to that context. */
-static CUcontext enter(const struct gr_stream_use *use, gr_entered *entered)
-{
-    const struct gr_driver_api *cu = gr_driver();
-    CUcontext current = current_context(), of_stream = use->of;
-    if (!of_stream && cu->StreamGetCtx(use->stream, &of_stream) != CUDA_SUCCESS)
-        of_stream = current;
-    *entered =
-        gr_context_entered(of_stream != current && cu->CtxPushCurrent(of_stream) == CUDA_SUCCESS);
-    return of_stream;
-}
-
 /*
  * Records an event after the stream's work so far, or waits if recording fails. `context` is
  * current.
@@ -95,8 +82,13 @@ static void record_in(struct gr_stream_use *use, CUcontext context)
 /* Records the event of an entry. Another thread may do so for an entry that is `captures`. */
 static void record(struct gr_stream_use *use)
 {
-    GR_ENTERED entered = 0;
-    CUcontext context = enter(use, &entered);
+    const struct gr_driver_api *cu = gr_driver();
+    CUcontext current = current_context(), context = use->of;
+    if (!context && cu->StreamGetCtx(use->stream, &context) != CUDA_SUCCESS)
+        context = current;
+    /* the events of a stream must belong to its context */
+    GR_ENTERED entered =
+        gr_context_entered(context != current && cu->CtxPushCurrent(context) == CUDA_SUCCESS);
     use->captures = gr_event_capture(use->stream) != CUDA_SUCCESS;
     if (use->captures)
         use->stream = gr_stream_for_any_thread(use->stream);
