@@ -27,29 +27,23 @@ static void put_last(struct compat_handle *handle)
     last_free = &handle->next_free;
 }
 
-static bool add_page(void)
-{
-    struct page *page = calloc(1, sizeof(*page));
-    if (!page)
-        return false;
-    page->next = pages;
-    pages = page;
-    for (size_t i = 0; i < PAGE_HANDLES; i++)
-        put_last(&page->handles[i]);
-    return true;
-}
-
 struct compat_handle *compat_handle_new(void)
 {
-    struct compat_handle *handle = NULL;
     GR_LOCKED(&lock);
-    if (first_free || add_page()) {
-        handle = first_free;
-        first_free = handle->next_free;
-        if (!first_free)
-            last_free = &first_free;
-        *handle = (struct compat_handle){0};
+    if (!first_free) {
+        struct page *page = calloc(1, sizeof(*page));
+        if (!page)
+            return NULL;
+        page->next = pages;
+        pages = page;
+        for (size_t i = 0; i < PAGE_HANDLES; i++)
+            put_last(&page->handles[i]);
     }
+    struct compat_handle *handle = first_free;
+    first_free = handle->next_free;
+    if (!first_free)
+        last_free = &first_free;
+    *handle = (struct compat_handle){0};
     return handle;
 }
 
@@ -61,13 +55,6 @@ void compat_handle_end(struct compat_handle *handle)
     put_last(handle);
 }
 
-static bool is_in(const struct page *page, uintptr_t at)
-{
-    uintptr_t first = (uintptr_t)page->handles;
-    return at >= first && at < first + sizeof(page->handles) &&
-           (at - first) % sizeof(page->handles[0]) == 0;
-}
-
 /* The owner of a handle. NOBODY: the handle is NULL or has ended. */
 enum owner { NOBODY, OURS, CUDAS };
 
@@ -75,9 +62,12 @@ static enum owner owner_of(CUgraphicsResource resource)
 {
     enum owner owner = resource ? CUDAS : NOBODY;
     GR_LOCKED(&lock);
-    for (const struct page *page = pages; resource && page; page = page->next)
-        if (is_in(page, (uintptr_t)resource))
+    for (const struct page *page = pages; resource && page; page = page->next) {
+        /* for an address before the page this wraps around to a large number */
+        const uintptr_t offset = (uintptr_t)resource - (uintptr_t)page->handles;
+        if (offset < sizeof(page->handles) && offset % sizeof(page->handles[0]) == 0)
             owner = ((struct compat_handle *)resource)->resource ? OURS : NOBODY;
+    }
     return owner;
 }
 

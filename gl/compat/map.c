@@ -32,18 +32,6 @@ static struct compat_handle *handle_at(const struct list *list, size_t i)
     return (struct compat_handle *)list->handles[i];
 }
 
-static CUresult make_room(struct list *list)
-{
-    void **room = list->few;
-    if (list->count > FEW)
-        room = list->many = calloc(list->count, 2 * sizeof(void *));
-    if (!room)
-        return compat_no_memory(list->call);
-    list->resources = (gr_resource **)room;
-    list->buffers = (gr_buffer **)(room + list->count);
-    return CUDA_SUCCESS;
-}
-
 /*
  * Checks that a default stream belongs to the CUDA context of the resources. grinterop checks all
  * other streams.
@@ -85,9 +73,16 @@ static CUresult check_states(const struct list *list, bool mapped)
                                   : "is mapped already: unmap it first");
 }
 
+/* Makes room for the arguments, and checks them. */
 static CUresult check(struct list *list, CUstream stream, bool mapped)
 {
-    COMPAT_TRY(make_room(list));
+    void **room = list->few;
+    if (list->count > FEW)
+        room = list->many = calloc(list->count, 2 * sizeof(void *));
+    if (!room)
+        return compat_no_memory(list->call);
+    list->resources = (gr_resource **)room;
+    list->buffers = (gr_buffer **)(room + list->count);
     for (size_t i = 0; i < list->count; i++)
         COMPAT_TRY(compat_handle_check(list->handles[i], list->call));
     COMPAT_TRY(check_context(list, stream));

@@ -33,14 +33,6 @@ struct selection {
     unsigned in_flight;  /* 0 if frames in flight are not selected */
 };
 
-static unsigned bits_of(const char *word, size_t length)
-{
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strlen(words[i].name) == length && memcmp(words[i].name, word, length) == 0)
-            return words[i].bits;
-    return 0;
-}
-
 /* Records an error, and prints the first one, unless the log prints it. */
 static gr_status refuse_word(const char *word, size_t length, const char *why, const char *call)
 {
@@ -85,7 +77,10 @@ static gr_status select_word(struct selection *selection, const char *word, size
                                  "which is no number of frames: use in_flight=N with 2 to "
                                  "64 frames, or in_flight for 4",
                                  call);
-    const unsigned bits = bits_of(word, length);
+    unsigned bits = 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strlen(words[i].name) == length && memcmp(words[i].name, word, length) == 0)
+            bits = words[i].bits;
     if (length && !bits)
         return refuse_word(word, length,
                            "which is not a transport: use interop, copy, peer, any or "

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The tables of formats and targets (format.h). */
 #include "gl/format/format.h"
 
 #include <stdio.h>
