@@ -222,12 +222,11 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
                  info->width, info->height);
     unsigned int levels =
         gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
-    if (info->levels <= levels)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "An image of %u x %u x %u texels has at most %u mip level%s, not %u: pass that or less.",
-        info->width, info->height, info->depth, levels, gr_s(levels), info->levels);
+    GR_REFUSE_IF(info->levels > levels, call,
+                 "An image of %u x %u x %u texels has at most %u mip level%s, not %u: pass that or "
+                 "less.",
+                 info->width, info->height, info->depth, levels, gr_s(levels), info->levels);
+    return GR_OK;
 }
 
 static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
@@ -288,12 +287,11 @@ static gr_status check_options_of_tensor(const gr_gl_options *options, const cha
                  "The buffer has the memory of the tensor, so it needs GR_TRANSPORT_SHARED, which "
                  "`transports` (0x%x) does not allow: add it, or leave `transports` 0.",
                  options->transports);
-    if (!wrong)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`%s` is set, but the buffer has the memory of the tensor and no other: leave "
-                   "it 0.",
-                   wrong);
+    GR_REFUSE_IF(
+        wrong, call,
+        "`%s` is set, but the buffer has the memory of the tensor and no other: leave it 0.",
+        wrong);
+    return GR_OK;
 }
 
 gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags, const gr_gl_options *options)
