@@ -339,24 +339,24 @@ static bool is_on_host(const struct work *w)
 }
 
 /* Replaces tensors in host memory by their copies on the device, and converts those. */
-static gr_status enqueue_staged(struct work *w)
+static gr_status enqueue_host_tensors(struct work *w)
 {
     struct work on_device = *w;
-    struct gr_stage stages[3] = {0};
+    struct gr_host_tensor moved[3] = {0};
     const gr_tensor **tensors[] = {&on_device.tensor, &on_device.options.chroma,
                                    &on_device.options.chroma_v};
     gr_status status = GR_OK;
     for (int i = 0; i < 3 && status == GR_OK; i++)
-        status = gr_stage_begin(tensors[i], w->fetch, &w->buffer->resource->context, w->stream,
-                                &stages[i], w->call);
+        status = gr_host_tensor_begin(tensors[i], w->fetch, &w->buffer->resource->context,
+                                      w->stream, &moved[i], w->call);
     if (status == GR_OK)
         status = plan(&on_device, w->buffer->resource);
     if (status == GR_OK)
         status = enqueue(&on_device);
     for (int i = 0; i < 3 && w->fetch && status == GR_OK; i++)
-        status = gr_stage_read_back(&stages[i], w->stream, w->call);
+        status = gr_host_tensor_read_back(&moved[i], w->stream, w->call);
     for (int i = 0; i < 3; i++)
-        gr_stage_end(&stages[i]);
+        gr_host_tensor_end(&moved[i]);
     return status;
 }
 
@@ -382,7 +382,8 @@ static gr_status move_planned(struct work *w)
     if (w->planned->plan.bytes == 0)
         return GR_OK;
     GR_TRY(begin(w));
-    gr_status status = !w->planned->plan.copies && is_on_host(w) ? enqueue_staged(w) : enqueue(w);
+    gr_status status =
+        !w->planned->plan.copies && is_on_host(w) ? enqueue_host_tensors(w) : enqueue(w);
     end(w);
     return status;
 }

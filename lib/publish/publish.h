@@ -187,10 +187,10 @@ gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const 
 gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
                            const char *call);
 
-/* ---- Tensors in host memory: stage.c --------------------------------------------------------- */
+/* ---- Tensors in host memory: host_tensor.c --------------------------------------------------- */
 
 /* Device memory for the elements of a tensor in host memory. */
-struct gr_stage {
+struct gr_host_tensor {
     gr_tensor *memory;   /* NULL: not needed */
     gr_tensor device;    /* describes the elements in device memory; not a live tensor */
     struct gr_runs runs; /* how to copy them */
@@ -199,16 +199,17 @@ struct gr_stage {
 /*
  * If the tensor is in host memory: allocates device memory in stream order, and replaces the tensor
  * by a description of it. A publish also copies the elements there. `*tensor` may be NULL. The CUDA
- * context is current, and `stage` zero.
+ * context is current, and `moved` zero.
  */
-gr_status gr_stage_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
-                         CUstream stream, struct gr_stage *stage, const char *call);
+gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                               CUstream stream, struct gr_host_tensor *moved, const char *call);
 
 /* Copies the elements back to host memory. */
-gr_status gr_stage_read_back(const struct gr_stage *stage, CUstream stream, const char *call);
+gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream,
+                                   const char *call);
 
 /* Frees the device memory in stream order. */
-void gr_stage_end(struct gr_stage *stage);
+void gr_host_tensor_end(struct gr_host_tensor *moved);
 
 /* ---- Staged data: publish.c ------------------------------------------------------------------ */
 

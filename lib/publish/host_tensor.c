@@ -35,14 +35,14 @@ static unsigned sort(const gr_tensor *tensor, unsigned order[GR_TENSOR_DIMS])
  * Lays out the elements on the device in the order that they have on the host, without large gaps.
  * Returns the size in bytes. `ptr` of the device side becomes the offset of element 0.
  */
-static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_stage *stage)
+static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_host_tensor *moved)
 {
     unsigned order[GR_TENSOR_DIMS];
     const unsigned count = sort(host, order);
     const int64_t size = (int64_t)gr_dtype_size(host->info.dtype);
     int64_t extent = size;
-    struct gr_runs *runs = &stage->runs;
-    stage->device.ptr = 0;
+    struct gr_runs *runs = &moved->runs;
+    moved->device.ptr = 0;
     for (unsigned i = 0; i < count; i++) {
         const int64_t n = host->shape[order[i]], apart = llabs(host->strides[order[i]]);
         int64_t stride = apart;
@@ -56,41 +56,42 @@ static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_stage *stage)
         if (runs->ndim == 0)
             runs->bytes = (size_t)extent;
         if (host->strides[order[i]] < 0) {
-            stage->device.ptr += (CUdeviceptr)((n - 1) * stride);
+            moved->device.ptr += (CUdeviceptr)((n - 1) * stride);
             runs->at -= (CUdeviceptr)((n - 1) * apart);
         }
-        stage->device.strides[order[i]] = host->strides[order[i]] < 0 ? -stride : stride;
+        moved->device.strides[order[i]] = host->strides[order[i]] < 0 ? -stride : stride;
     }
     return (size_t)extent;
 }
 
-gr_status gr_stage_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
-                         CUstream stream, struct gr_stage *stage, const char *call)
+gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                               CUstream stream, struct gr_host_tensor *moved, const char *call)
 {
     const gr_tensor *host = *tensor;
     if (!host || host->info.memory != GR_MEMORY_HOST)
         return GR_OK;
-    stage->device = *host;
-    stage->device.info.memory = GR_MEMORY_DEVICE;
-    stage->runs = (struct gr_runs){.at = host->ptr, .bytes = gr_dtype_size(host->info.dtype)};
-    const int64_t size = (int64_t)lay_out(host, fetch, stage);
+    moved->device = *host;
+    moved->device.info.memory = GR_MEMORY_DEVICE;
+    moved->runs = (struct gr_runs){.at = host->ptr, .bytes = gr_dtype_size(host->info.dtype)};
+    const int64_t size = (int64_t)lay_out(host, fetch, moved);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size);
-    stage->memory = gr_tensor_alloc_taken(&desc, at, stream, call);
-    if (!stage->memory)
+    moved->memory = gr_tensor_alloc_taken(&desc, at, stream, call);
+    if (!moved->memory)
         return gr_last_error()->status;
-    stage->device.ptr += stage->memory->ptr;
-    *tensor = &stage->device;
-    return fetch ? GR_OK : gr_runs_copy(&stage->runs, stage->memory->ptr, true, stream, call);
+    moved->device.ptr += moved->memory->ptr;
+    *tensor = &moved->device;
+    return fetch ? GR_OK : gr_runs_copy(&moved->runs, moved->memory->ptr, true, stream, call);
 }
 
-gr_status gr_stage_read_back(const struct gr_stage *stage, CUstream stream, const char *call)
+gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream,
+                                   const char *call)
 {
-    return stage->memory ? gr_runs_copy(&stage->runs, stage->memory->ptr, false, stream, call)
+    return moved->memory ? gr_runs_copy(&moved->runs, moved->memory->ptr, false, stream, call)
                          : GR_OK;
 }
 
-void gr_stage_end(struct gr_stage *stage)
+void gr_host_tensor_end(struct gr_host_tensor *moved)
 {
-    gr_tensor_free(stage->memory);
+    gr_tensor_free(moved->memory);
 }
