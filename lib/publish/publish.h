@@ -172,6 +172,12 @@ void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pit
 void gr_plan_depth(struct gr_plan *plan, CUdeviceptr integers, unsigned bytes, CUdeviceptr floats,
                    size_t count, bool to_floats);
 
+/* ---- Conversions from and to YUV: yuv_matrix.c ----------------------------------------------- */
+
+/* Fills in the matrix, chroma and its samples. `yuv` is the side with planes of chroma. */
+void gr_yuv_plan(struct gr_job *job, const struct gr_picture *yuv, bool to_yuv,
+                 const gr_publish_options *o);
+
 /* ---- Execution, in the current CUDA context: launch.c ---------------------------------------- */
 
 /* Copies a picture to another with the same layout. Each may be in a CUDA array. */
