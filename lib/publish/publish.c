@@ -63,27 +63,23 @@ static gr_status check_tensors(const struct work *w)
     return GR_OK;
 }
 
-static gr_status check_numbers(const gr_publish_options *o, const char *call)
+static gr_status take(struct work *w, const gr_publish_options *options)
 {
+    gr_publish_options *o = &w->options;
+    if (w->staged)
+        *o = *options;
+    else
+        GR_TRY(GR_TAKE(gr_publish_options, o, options, w->call));
     const char *both = o->scale && o->scale_f64   ? "scale"
                        : o->bias && o->bias_f64   ? "bias"
                        : o->alpha && o->alpha_f64 ? "alpha"
                                                   : NULL;
-    if (!both)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` and `%s_f64` are set: set one of the two.",
-                   both, both);
-}
-
-static gr_status take(struct work *w, const gr_publish_options *options)
-{
-    if (w->staged)
-        w->options = *options;
-    else
-        GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
-    GR_TRY(check_numbers(&w->options, w->call));
-    GR_REFUSE_IF((unsigned)w->options.layout > GR_LAYOUT_UYVY, w->call,
-                 "`layout` is %d, which is not a gr_layout.", (int)w->options.layout);
+    if (both)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                       "`%s` and `%s_f64` are set: set one of the two.", both, both);
+    if ((unsigned)o->layout > GR_LAYOUT_UYVY)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
+                       (int)o->layout);
     return check_tensors(w);
 }
 
@@ -135,14 +131,6 @@ static gr_status plan(struct work *w, const gr_resource *resource)
     return make_plan(w);
 }
 
-/* Completes a plan that was made before the map. */
-static gr_status locate(struct work *w)
-{
-    GR_TRY(gr_publish_locate(w->buffer, &w->planned->sides, w->call));
-    /* the kernel's access to memory depends on the alignment of the address */
-    return w->planned->plan.copies || w->planned->sides.mapped.in_array ? GR_OK : make_plan(w);
-}
-
 /*
  * Checks that the needed kernels exist and can access the tensors, and lets the stream wait for the
  * event, also if the tensor is empty. The CUDA context is current.
@@ -158,28 +146,15 @@ static gr_status prepare(struct work *w, gr_resource *resource)
     return w->options.wait_event ? gr_event_wait(w->stream, w->options.wait_event) : GR_OK;
 }
 
-/*
- * Whether the options select less than the level and layer. A map with write_discard loses the
- * rest.
- */
-static gr_status check_rectangle(const struct work *w, const gr_resource *resource)
-{
-    const struct gr_region *region = &w->planned->sides.region;
-    if (!resource->is_image || w->fetch || !(resource->flags & GR_WRITE_DISCARD) ||
-        (region->width == gr_level_extent(resource->image.width, region->level) &&
-         region->height == gr_level_extent(resource->image.height, region->level)))
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, w->call,
-                   "The image was registered write_discard, so the map loses the texels outside of "
-                   "the rectangle: register it read_write, or map it and write all of it by "
-                   "gr_buffer_publish().");
-}
-
 /* Checks everything before the map, because a map with write_discard loses the contents. */
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     GR_TRY(plan(w, resource));
-    GR_TRY(check_rectangle(w, resource));
+    if (w->planned->sides.is_part && !w->fetch && (resource->flags & GR_WRITE_DISCARD))
+        return gr_fail(GR_ERR_STATE, w->call,
+                       "The image was registered write_discard, so the map loses the texels "
+                       "outside of the rectangle: register it read_write, or map it and write all "
+                       "of it by gr_buffer_publish().");
     return w->planned->sides.is_known ? prepare(w, resource) : GR_OK;
 }
 
@@ -249,17 +224,22 @@ static gr_status launch_on_surface(struct work *w)
     return GR_OK;
 }
 
-/* Lets the kernel access linear memory in place of the image, and describes that memory. */
-static struct gr_picture use_memory(struct work *w, CUdeviceptr memory, size_t pitch)
+/* Describes linear memory in place of the image. */
+static struct gr_picture in_memory(const struct work *w, CUdeviceptr memory, size_t pitch)
 {
-    struct gr_picture beside = w->planned->sides.mapped;
-    const size_t slice = pitch * (size_t)beside.height;
-    beside.in_array = false;
-    beside.base = memory;
-    beside.row = (int64_t)pitch;
-    beside.slice = (int64_t)slice;
-    gr_plan_use_memory(mapped_side(w), memory, pitch, slice);
-    return beside;
+    struct gr_picture picture = w->planned->sides.mapped;
+    picture.in_array = false;
+    picture.base = memory;
+    picture.row = (int64_t)pitch;
+    picture.slice = picture.row * picture.height;
+    return picture;
+}
+
+/* Launches the kernel on this memory. */
+static gr_status launch_on_memory(struct work *w, const struct gr_picture *memory)
+{
+    gr_plan_use_memory(mapped_side(w), memory->base, (size_t)memory->row, (size_t)memory->slice);
+    return launch(w);
 }
 
 static size_t row_bytes(const struct gr_picture *picture)
@@ -282,11 +262,11 @@ static gr_status launch_beside_array(struct work *w)
     const size_t bytes = pitch * (size_t)mapped->height * (size_t)mapped->depth;
     gr_status status = GR_OK;
     GR_TRY(gr_linear_borrow(resource, bytes, w->stream, &memory, w->call));
-    const struct gr_picture beside = use_memory(w, memory, pitch);
+    const struct gr_picture beside = in_memory(w, memory, pitch);
     if (w->fetch)
         status = copy(w, &beside);
     if (status == GR_OK)
-        status = launch(w);
+        status = launch_on_memory(w, &beside);
     if (status == GR_OK && !w->fetch)
         status = copy(w, &beside);
     const gr_status marked = gr_work_mark(&resource->staging.work, w->stream);
@@ -297,13 +277,11 @@ static gr_status launch_beside_array(struct work *w)
 static gr_status enqueue_linear(struct work *w)
 {
     const gr_resource *resource = w->buffer->resource;
-    const struct gr_picture *tensor = &w->planned->sides.tensor;
+    const struct gr_publish_sides *sides = &w->planned->sides;
     const struct gr_picture memory =
-        use_memory(w, resource->backend->linear(resource), row_bytes(&w->planned->sides.mapped));
-    if (!w->planned->plan.copies)
-        return launch(w);
-    return gr_launch_copy(w->fetch ? &memory : tensor, w->fetch ? tensor : &memory, w->stream,
-                          w->call);
+        in_memory(w, resource->backend->linear(resource), row_bytes(&sides->mapped));
+    return w->planned->plan.copies ? copy_between(w, &memory, &sides->tensor)
+                                   : launch_on_memory(w, &memory);
 }
 
 /* The kernels support no surfaces of layered cubes and 1D images. */
@@ -329,15 +307,6 @@ static gr_status enqueue(struct work *w)
     return w->planned->sides.mapped.in_array ? launch_on_image(w) : launch(w);
 }
 
-static bool is_on_host(const struct work *w)
-{
-    const struct planes planes = planes_of(w);
-    for (unsigned i = 0; i < planes.count; i++)
-        if (planes.of[i]->info.memory == GR_MEMORY_HOST)
-            return true;
-    return false;
-}
-
 /* Replaces tensors in host memory by their copies on the device, and converts those. */
 static gr_status enqueue_host_tensors(struct work *w)
 {
@@ -360,40 +329,37 @@ static gr_status enqueue_host_tensors(struct work *w)
     return status;
 }
 
-static gr_status begin(const struct work *w)
-{
-    const struct gr_context *at = &w->buffer->resource->context;
-    const struct planes planes = planes_of(w);
-    for (unsigned i = 0; i < planes.count; i++)
-        GR_TRY(gr_tensor_begin_checked_use(planes.of[i], w->stream, at, w->fetch, w->call));
-    return GR_OK;
-}
-
-static void end(const struct work *w)
-{
-    const struct gr_context *at = &w->buffer->resource->context;
-    const struct planes planes = planes_of(w);
-    for (unsigned i = 0; i < planes.count; i++)
-        gr_tensor_end_use(planes.of[i], w->stream, at, w->fetch);
-}
-
 static gr_status move_planned(struct work *w)
 {
+    const struct gr_context *at = &w->buffer->resource->context;
+    const struct planes planes = planes_of(w);
+    bool is_on_host = false;
     if (w->planned->plan.bytes == 0)
         return GR_OK;
-    GR_TRY(begin(w));
+    for (unsigned i = 0; i < planes.count; i++) {
+        GR_TRY(gr_tensor_begin_checked_use(planes.of[i], w->stream, at, w->fetch, w->call));
+        is_on_host = is_on_host || planes.of[i]->info.memory == GR_MEMORY_HOST;
+    }
     gr_status status =
-        !w->planned->plan.copies && is_on_host(w) ? enqueue_host_tensors(w) : enqueue(w);
-    end(w);
+        is_on_host && !w->planned->plan.copies ? enqueue_host_tensors(w) : enqueue(w);
+    for (unsigned i = 0; i < planes.count; i++)
+        gr_tensor_end_use(planes.of[i], w->stream, at, w->fetch);
     return status;
 }
 
 /* Publishes or fetches with a map after check_before_map(). */
 static gr_status run_after_map(struct work *w)
 {
-    const bool is_known = w->planned->sides.is_known;
-    GR_TRY(is_known ? locate(w) : plan(w, w->buffer->resource));
-    GR_TRY(is_known ? GR_OK : prepare(w, w->buffer->resource));
+    const struct planned *planned = w->planned;
+    if (!planned->sides.is_known) {
+        GR_TRY(plan(w, w->buffer->resource));
+        GR_TRY(prepare(w, w->buffer->resource));
+        return move_planned(w);
+    }
+    GR_TRY(gr_publish_locate(w->buffer, &w->planned->sides, w->call));
+    /* the kernel's access to memory depends on the alignment of the address */
+    if (!planned->plan.copies && !planned->sides.mapped.in_array)
+        GR_TRY(make_plan(w));
     return move_planned(w);
 }
 
@@ -444,31 +410,17 @@ gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor, const gr_publish
 
 /* ---- To and from a resource or a ring -------------------------------------------------------- */
 
-static gr_status check_readable(const struct work *w, const gr_resource *resource)
-{
-    if (!w->fetch || !(resource->flags & GR_WRITE_DISCARD))
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, w->call,
-                   "The resource was registered write_discard, so its contents are undefined after "
-                   "a map: register it without write_discard to fetch.");
-}
-
 static gr_status check_options(struct work *w, const gr_resource *resource,
                                const gr_publish_options *options)
 {
     GR_TRY(take(w, options));
     GR_TRY(refuse_ring(w));
     GR_TRY(check_flags(w, resource));
-    return check_readable(w, resource);
-}
-
-static gr_status check(struct work *w, const gr_resource *resource,
-                       const gr_publish_options *options)
-{
-    GR_TRY(gr_resource_check_given(resource, w->call));
-    GR_TRY(gr_resource_check_open(resource, w->call));
-    GR_TRY(gr_resource_check_ring(resource, w->call));
-    return check_options(w, resource, options);
+    if (!w->fetch || !(resource->flags & GR_WRITE_DISCARD))
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, w->call,
+                   "The resource was registered write_discard, so its contents are undefined after "
+                   "a map: register it without write_discard to fetch.");
 }
 
 /* Uses the next slot of the ring in the options. Without a ring the resource is missing. */
@@ -508,7 +460,10 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     if (!resource)
         return with_slot(w, options);
     w->planned = &planned;
-    GR_TRY(check(w, resource, options));
+    GR_TRY(gr_resource_check_given(resource, w->call));
+    GR_TRY(gr_resource_check_open(resource, w->call));
+    GR_TRY(gr_resource_check_ring(resource, w->call));
+    GR_TRY(check_options(w, resource, options));
     GR_TRY(gr_use_check(&use, &entered));
     GR_TRY(check_before_map(w, resource));
     GR_TRY(gr_use_map(&use));

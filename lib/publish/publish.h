@@ -84,6 +84,7 @@ struct gr_publish_sides {
     bool is_known; /* false: only a map can show what the image is, and nothing is described */
     enum gr_slices slices;
     struct gr_region region; /* the part of an image */
+    bool is_part;            /* the region is less than the level */
     unsigned arrays;         /* more than 1: each layer has one, and `mapped` that of the first */
 };
 

@@ -62,8 +62,9 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
 
 /* Refuses a level, a layer or a rectangle that the image does not have. */
 static gr_status find_region(const gr_resource *resource, const gr_publish_options *o,
-                             struct gr_region *region, const char *call)
+                             struct gr_publish_sides *sides, const char *call)
 {
+    struct gr_region *region = &sides->region;
     const bool all = o->layer == GR_ALL_LAYERS;
     GR_TRY(gr_image_check_range(resource, o->level, all ? 0 : o->layer, call));
     const size_t width = gr_level_extent(resource->image.width, o->level);
@@ -75,6 +76,7 @@ static gr_status find_region(const gr_resource *resource, const gr_publish_optio
                                  .y = o->y,
                                  .width = o->width ? o->width : width - o->x,
                                  .height = o->height ? o->height : height - o->y};
+    sides->is_part = region->width != width || region->height != height;
     if (o->x < width && o->y < height && region->width <= width - o->x &&
         region->height <= height - o->y)
         return GR_OK;
@@ -171,27 +173,15 @@ static gr_status take_linear(const gr_buffer *buffer, const struct gr_region *r,
     return GR_OK;
 }
 
-/* Describes the CUDA array of the mapped level, or the arrays of its layers. */
-static gr_status take_array(const gr_buffer *buffer, struct gr_publish_sides *sides)
-{
-    const gr_resource *resource = buffer->resource;
-    const struct gr_region *r = &sides->region;
-    CUarray array;
-    GR_TRY(resource->backend->array(resource, r->level, r->layer, &array));
-    sides->mapped.base = (uintptr_t)array;
-    sides->mapped.array_slice = resource->image.layered ? r->layer : 0;
-    sides->arrays = resource->image.layered ? 1 : r->layers;
-    return GR_OK;
-}
-
 static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer,
                             const gr_publish_options *o, struct gr_publish_sides *sides,
                             const char *call)
 {
     gr_image_info info;
-    GR_TRY(find_region(resource, o, &sides->region, call));
-    GR_REFUSE_IF(o->offset || o->target, call,
-                 "`offset` and `target` are for buffers, but this is an image: omit them.");
+    GR_TRY(find_region(resource, o, sides, call));
+    if (o->offset || o->target)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` and `target` are for buffers, but this is an image: omit them.");
     sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
                     : o->layer == GR_ALL_LAYERS ? GR_LAYERS
                                                 : GR_ONE_SLICE;
@@ -270,38 +260,26 @@ static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
                    GR_SENTENCE(&sides->tensor));
 }
 
-/* Beside integers of 32 and 64 bits, smaller ones are numbers, too. */
-static void settle_numbers(struct gr_publish_sides *sides)
-{
-    const bool numbers =
-        gr_dtype_is_number(sides->tensor.dtype) || gr_dtype_is_number(sides->mapped.dtype);
-    sides->tensor.is_number = sides->mapped.is_number = numbers;
-}
-
-static gr_status read_for_image(const gr_tensor *tensor, const struct gr_shaped *shaped,
-                                const gr_publish_options *o, struct gr_publish_sides *sides,
-                                const char *call)
-{
-    if (sides->slices != GR_ONE_SLICE)
-        GR_TRY(gr_tensor_refuse_array(
-            tensor, "which a 3D image or all layers cannot be copied to or from", call));
-    GR_TRY(read_tensor(shaped, o, sides, call));
-    /* Integers in the tensor have the same meaning as in the image. */
-    sides->tensor.is_number = sides->mapped.is_number;
-    return GR_OK;
-}
-
 gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides,
                             const char *call)
 {
+    const gr_resource *resource = buffer->resource;
+    const struct gr_region *r = &sides->region;
     struct gr_picture *p = &sides->mapped;
+    CUarray array;
     if (buffer->pitch)
-        return take_linear(buffer, &sides->region, p, call);
-    if (buffer->resource->is_image)
-        return take_array(buffer, sides);
-    p->base += buffer->ptr;
-    p->chroma.u.base += buffer->ptr;
-    p->chroma.v.base += buffer->ptr;
+        return take_linear(buffer, r, p, call);
+    if (!resource->is_image) {
+        p->base += buffer->ptr;
+        p->chroma.u.base += buffer->ptr;
+        p->chroma.v.base += buffer->ptr;
+        return GR_OK;
+    }
+    /* the array of the level, or those of its layers */
+    GR_TRY(resource->backend->array(resource, r->level, r->layer, &array));
+    p->base = (uintptr_t)array;
+    p->array_slice = resource->image.layered ? r->layer : 0;
+    sides->arrays = resource->image.layered ? 1 : r->layers;
     return GR_OK;
 }
 
@@ -310,12 +288,22 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
                               struct gr_publish_sides *sides, const char *call)
 {
     const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
+    struct gr_picture *own = &sides->tensor, *mapped = &sides->mapped;
     *sides = (struct gr_publish_sides){.is_known = true, .arrays = 1};
     if (!resource->is_image) {
         GR_TRY(read_buffer(buffer ? buffer->size : resource->size, &shaped, options, sides, call));
-        settle_numbers(sides);
+        /* beside integers of 32 and 64 bits, smaller ones are numbers, too */
+        own->is_number = mapped->is_number =
+            gr_dtype_is_number(own->dtype) || gr_dtype_is_number(mapped->dtype);
         return GR_OK;
     }
     GR_TRY(read_image(resource, buffer, options, sides, call));
-    return sides->is_known ? read_for_image(tensor, &shaped, options, sides, call) : GR_OK;
+    if (!sides->is_known)
+        return GR_OK;
+    if (sides->slices != GR_ONE_SLICE)
+        GR_TRY(gr_tensor_refuse_array(
+            tensor, "which a 3D image or all layers cannot be copied to or from", call));
+    GR_TRY(read_tensor(&shaped, options, sides, call));
+    own->is_number = mapped->is_number; /* integers have the same meaning on both sides */
+    return GR_OK;
 }
