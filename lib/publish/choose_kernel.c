@@ -26,11 +26,6 @@ static bool has_kernels(gr_dtype dtype)
     return dtype == GR_DTYPE_U8 || element_of(dtype) != GR_JOB_U8;
 }
 
-static bool is_wide(gr_dtype dtype)
-{
-    return element_of(dtype) >= GR_JOB_U32;
-}
-
 /* The range of an integer type. Doubles represent the ends of 64 bits as the next power of two. */
 struct range {
     double least, most;
@@ -63,7 +58,8 @@ static struct range range_of(gr_dtype dtype)
 /* Returns the integer that means 1. */
 static float unit_of(const struct gr_picture *p)
 {
-    const bool whole = p->is_number || gr_dtype_is_float(p->dtype) || is_wide(p->dtype);
+    const bool whole =
+        p->is_number || gr_dtype_is_float(p->dtype) || element_of(p->dtype) >= GR_JOB_U32;
     return whole ? 1 : (float)range_of(p->dtype).most;
 }
 
@@ -130,24 +126,6 @@ static uint64_t raw_of(const struct gr_picture *p, double value)
 
 /* ---- Compatibility --------------------------------------------------------------------------- */
 
-/*
- * Refuses different sizes. The message also has the widths and heights, because the height of a
- * picture with stacked planes is not a dimension of its shape.
- */
-static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
-                              const char *call)
-{
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x "
-        "%lld x %lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the "
-        "dimensions have another meaning.",
-        GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
-        (long long)from->depth, (long long)to->width, (long long)to->height, (long long)to->depth,
-        from->is_image || to->is_image ? "a rectangle, another level"
-                                       : "another shape of `target`");
-}
-
 static unsigned channels_of(const struct gr_picture *p)
 {
     return p->is_yuv ? 3 : p->channels;
@@ -169,8 +147,18 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
 static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)
 {
+    /* the height of a picture with stacked planes is not a dimension of its shape */
     if (from->width != to->width || from->height != to->height || from->depth != to->depth)
-        return refuse_sizes(from, to, call);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x "
+            "%lld x %lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the "
+            "dimensions have another meaning.",
+            GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
+            (long long)from->depth, (long long)to->width, (long long)to->height,
+            (long long)to->depth,
+            from->is_image || to->is_image ? "a rectangle, another level"
+                                           : "another shape of `target`");
     const unsigned a = channels_of(from), b = channels_of(to);
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
@@ -186,21 +174,17 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
                          "set `layout`, such as GR_LAYOUT_YUYV.");
 }
 
+/* Refuses elements that share bytes. */
 static gr_status check_target(const struct gr_picture *to, const char *call)
-{
-    if (to->in_array || ((to->pixel || to->width == 1) && (to->row || to->height == 1) &&
-                         (to->slice || to->depth == 1) && (to->channel || to->channels == 1)))
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s, but a stride of it is 0: its elements share bytes.", GR_SENTENCE(to));
-}
-
-static gr_status check_chroma_target(const struct gr_picture *to, const char *call)
 {
     const struct gr_job_chroma *c = &to->chroma;
     const bool one_column = to->width <= 1 << c->x_shift, one_row = to->height <= 1 << c->y_shift;
-    if ((one_column || (c->u.pixel && c->v.pixel)) && (one_row || (c->u.row && c->v.row)) &&
-        c->u.base != c->v.base)
+    if (!to->in_array && ((!to->pixel && to->width != 1) || (!to->row && to->height != 1) ||
+                          (!to->slice && to->depth != 1) || (!to->channel && to->channels != 1)))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%s, but a stride of it is 0: its elements share bytes.", GR_SENTENCE(to));
+    if (!to->is_yuv || ((one_column || (c->u.pixel && c->v.pixel)) &&
+                        (one_row || (c->u.row && c->v.row)) && c->u.base != c->v.base))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s, but U and V share bytes, or a stride of a chroma plane is 0: pass planes "
@@ -289,21 +273,17 @@ static double number_of(const float *narrow, const double *wide, int i, double a
     return wide ? wide[i] : narrow ? (double)narrow[i] : absent;
 }
 
-/* The options have the channels of the image; a fetch needs those of the tensor. */
-static int channel_of(const struct gr_job *job, int i, bool fetch)
-{
-    if (!fetch || i == 3)
-        return i;
-    return job->steps & GR_JOB_GREY ? 0 : job->steps & GR_JOB_SWAP ? 2 - i : i;
-}
-
 static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fetch)
 {
     const int channels = job->steps & GR_JOB_OPAQUE ? 3 : 4;
     job->steps |= GR_JOB_SCALE;
     job->scale_f64[3] = 1;
     for (int i = 0; i < channels; i++) {
-        const int of = channel_of(job, i, fetch);
+        /* the options have the channels of the image; a fetch needs those of the tensor */
+        const int of = !fetch || i == 3           ? i
+                       : job->steps & GR_JOB_GREY ? 0
+                       : job->steps & GR_JOB_SWAP ? 2 - i
+                                                  : i;
         job->scale_f64[i] = number_of(o->scale, o->scale_f64, of, 1);
         job->bias_f64[i] = number_of(o->bias, o->bias_f64, of, 0);
     }
@@ -489,32 +469,27 @@ static gr_status check_reach(const struct gr_picture *p, bool parts, const char 
     return GR_OK;
 }
 
-static enum gr_kernel converting(uint32_t from, uint32_t to)
+static enum gr_kernel choose_kernel(const struct gr_job *job, const struct gr_picture *from,
+                                    const struct gr_picture *to, bool same)
 {
-    if (from >= GR_JOB_U32 || to >= GR_JOB_U32)
-        return GR_KERNEL_WIDE;
-    if (from >= GR_JOB_I8)
-        from = from == GR_JOB_I16 ? GR_JOB_U16 : GR_JOB_U8;
-    return (enum gr_kernel)(GR_KERNEL_CONVERT + from);
-}
-
-static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from,
-                          const struct gr_picture *to, bool same)
-{
-    struct gr_job *job = &plan->job;
+    const unsigned bytes = job->from.bytes;
+    uint32_t element = job->from.element;
     if (to->is_yuv)
-        plan->kernel = job->from.bytes == 1   ? GR_KERNEL_TO_YUV_1
-                       : job->from.bytes == 2 ? GR_KERNEL_TO_YUV_2
-                                              : GR_KERNEL_TO_YUV_4;
-    else if (from->is_yuv)
-        plan->kernel = from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
-    else if (!same)
-        plan->kernel = converting(job->from.element, job->to.element);
-    else
-        plan->kernel = job->from.bytes == 1   ? GR_KERNEL_MOVE_1
-                       : job->from.bytes == 2 ? GR_KERNEL_MOVE_2
-                       : job->from.bytes == 4 ? GR_KERNEL_MOVE_4
-                                              : GR_KERNEL_MOVE_8;
+        return bytes == 1   ? GR_KERNEL_TO_YUV_1
+               : bytes == 2 ? GR_KERNEL_TO_YUV_2
+                            : GR_KERNEL_TO_YUV_4;
+    if (from->is_yuv)
+        return from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
+    if (same)
+        return bytes == 1   ? GR_KERNEL_MOVE_1
+               : bytes == 2 ? GR_KERNEL_MOVE_2
+               : bytes == 4 ? GR_KERNEL_MOVE_4
+                            : GR_KERNEL_MOVE_8;
+    if (element >= GR_JOB_U32 || job->to.element >= GR_JOB_U32)
+        return GR_KERNEL_WIDE;
+    if (element >= GR_JOB_I8)
+        element = element == GR_JOB_I16 ? GR_JOB_U16 : GR_JOB_U8;
+    return (enum gr_kernel)(GR_KERNEL_CONVERT + element);
 }
 
 static gr_status plan_kernel(const struct gr_picture *from, const struct gr_picture *to, bool same,
@@ -540,7 +515,7 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     job->depth = (uint32_t)from->depth;
     if (!is_yuv && !from->in_array && !to->in_array)
         join_rows(job);
-    choose_kernel(plan, from, to, same);
+    plan->kernel = choose_kernel(job, from, to, same);
     return GR_OK;
 }
 
@@ -561,7 +536,6 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     if (plan->bytes == 0)
         return GR_OK;
     GR_TRY(check_target(to, call));
-    GR_TRY(to->is_yuv ? check_chroma_target(to, call) : GR_OK);
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv && !from->packed &&
                       !to->packed && !(plan->job.steps & values);

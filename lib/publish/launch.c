@@ -17,17 +17,6 @@ static size_t row_bytes(const struct gr_picture *p)
     return (size_t)p->width * (p->packed ? (size_t)p->pixel : pixel);
 }
 
-static size_t pitch_of(const struct gr_picture *p)
-{
-    return p->height > 1 ? (size_t)p->row : row_bytes(p);
-}
-
-/* Returns the number of rows from one slice to the next. */
-static size_t slice_rows(const struct gr_picture *p)
-{
-    return p->depth > 1 ? (size_t)p->slice / pitch_of(p) : (size_t)p->height;
-}
-
 static struct gr_copy_side side_of(const struct gr_picture *p)
 {
     if (p->in_array) {
@@ -36,10 +25,10 @@ static struct gr_copy_side side_of(const struct gr_picture *p)
         side.y = (size_t)p->y;
         return side;
     }
-    return (struct gr_copy_side){.type = gr_copy_type(p->memory),
-                                 .at = (CUdeviceptr)p->base,
-                                 .pitch = pitch_of(p),
-                                 .rows = slice_rows(p)};
+    const size_t pitch = p->height > 1 ? (size_t)p->row : row_bytes(p);
+    const size_t rows = p->depth > 1 ? (size_t)p->slice / pitch : (size_t)p->height;
+    return (struct gr_copy_side){
+        .type = gr_copy_type(p->memory), .at = (CUdeviceptr)p->base, .pitch = pitch, .rows = rows};
 }
 
 gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,

@@ -11,19 +11,16 @@
 
 #define MOST_CHANNELS 4
 
-static const char *layout_text(gr_layout layout)
-{
-    static const char *const texts[] = {"",          " (HWC)",  " (CHW)",    " (NV12)",
-                                        " (P016)",   " (NV16)", " (YUV444)", " (YUV420)",
-                                        " (YUV422)", " (YUYV)", " (UYVY)"};
-    return (unsigned)layout < sizeof(texts) / sizeof(texts[0]) ? texts[layout] : "";
-}
-
 const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT], bool capital)
 {
+    static const char *const layouts[] = {"",          " (HWC)",  " (CHW)",    " (NV12)",
+                                          " (P016)",   " (NV16)", " (YUV444)", " (YUV420)",
+                                          " (YUV422)", " (YUYV)", " (UYVY)"};
+    const unsigned layout = shaped->layout;
     snprintf(text, GR_SHAPED_TEXT, "%s is %s of %s%s", shaped->what,
              gr_shape_format(shaped->ndim, shaped->shape).text,
-             gr_dtype_get_info(shaped->dtype)->name, layout_text(shaped->layout));
+             gr_dtype_get_info(shaped->dtype)->name,
+             layout < sizeof(layouts) / sizeof(layouts[0]) ? layouts[layout] : "");
     if (capital)
         text[0] = (char)toupper((unsigned char)text[0]);
     return text;
@@ -127,18 +124,6 @@ static gr_status find_axes(const struct gr_shaped *s, enum gr_slices slices, str
     const int64_t count = extent(s, axes->channel);
     return count >= 1 && count <= MOST_CHANNELS ? GR_OK
                                                 : refuse(s, call, "pictures have 1 to 4 channels.");
-}
-
-static void take_axes(const struct gr_shaped *s, struct axes axes, struct gr_picture *picture)
-{
-    picture->width = extent(s, axes.pixel);
-    picture->height = extent(s, axes.row);
-    picture->depth = extent(s, axes.slice);
-    picture->channels = (unsigned)extent(s, axes.channel);
-    picture->pixel = stride(s, axes.pixel);
-    picture->row = stride(s, axes.row);
-    picture->slice = stride(s, axes.slice);
-    picture->channel = stride(s, axes.channel);
 }
 
 /* ---- Luma and chroma ------------------------------------------------------------------------- */
@@ -286,16 +271,6 @@ static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *
     return GR_OK;
 }
 
-static gr_status read_planes(const struct gr_shaped *s, const struct gr_shaped *u,
-                             const struct gr_shaped *v, struct gr_picture *p, const char *call)
-{
-    const struct plane plane = find_plane(s, 2);
-    if (plane.n != 2)
-        return refuse(s, call, "with `chroma` set, the tensor must be the luma plane, (H, W).");
-    take_luma(s, plane.first, s->shape[plane.first], p);
-    return read_chroma(s, u, v, p, call);
-}
-
 static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *layout,
                           const struct gr_shaped *u, const struct gr_shaped *v,
                           struct gr_picture *p, const char *call)
@@ -309,8 +284,13 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *la
     p->channels = 1;
     p->chroma.x_shift = layout->x_shift;
     p->chroma.y_shift = layout->y_shift;
-    if (u)
-        return read_planes(s, u, v, p, call);
+    if (u) {
+        const struct plane plane = find_plane(s, 2);
+        if (plane.n != 2)
+            return refuse(s, call, "with `chroma` set, the tensor must be the luma plane, (H, W).");
+        take_luma(s, plane.first, s->shape[plane.first], p);
+        return read_chroma(s, u, v, p, call);
+    }
     if (layout->is_woven)
         return read_woven(s, p, call);
     if (s->layout == GR_LAYOUT_YUV444)
@@ -320,15 +300,6 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *la
                       "YUV420 and YUV422 are three tensors: pass Y, U as `chroma` and V as "
                       "`chroma_v`.");
     return read_joined(s, p, call);
-}
-
-static gr_status refuse_chroma(const struct gr_picture *p, bool v, const char *call)
-{
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call, "%s is set, but %s: set `layout` to %s.",
-        v ? "`chroma_v`" : "`chroma`", GR_PHRASE(p),
-        v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
-          : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
 }
 
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
@@ -346,13 +317,24 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
             return refuse(shaped, call, "a dimension is too large for a picture.");
     const struct yuv_layout *yuv = yuv_of(shaped->layout);
     if (u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)))
-        return refuse_chroma(picture, v, call);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call, "%s is set, but %s: set `layout` to %s.",
+            v ? "`chroma_v`" : "`chroma`", GR_PHRASE(picture),
+            v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
+              : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
     if (yuv && slices == GR_LAYERS)
         return refuse(shaped, call, "YUV has no layers: set `layer` to one of them.");
     if (yuv)
         return read_yuv(shaped, yuv, u, v, picture, call);
     GR_TRY(find_axes(shaped, slices, &axes, call));
-    take_axes(shaped, axes, picture);
+    picture->width = extent(shaped, axes.pixel);
+    picture->height = extent(shaped, axes.row);
+    picture->depth = extent(shaped, axes.slice);
+    picture->channels = (unsigned)extent(shaped, axes.channel);
+    picture->pixel = stride(shaped, axes.pixel);
+    picture->row = stride(shaped, axes.row);
+    picture->slice = stride(shaped, axes.slice);
+    picture->channel = stride(shaped, axes.channel);
     return GR_OK;
 }
 
