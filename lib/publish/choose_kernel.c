@@ -234,15 +234,18 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "%s, and %s: YUV is converted from and to RGB only. Describe one side as "
                        "RGB, or both in the same layout.",
                        GR_SENTENCE(from), GR_PHRASE(to));
-    GR_REFUSE_IF(o->bgr && channels_of(tensor) < 3, call,
-                 "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
-    GR_REFUSE_IF(o->srgb && (from->is_number || to->is_number), call,
-                 "`srgb` is set, but the image is read as integers, which are not colours.");
-    GR_REFUSE_IF(yuv->is_yuv && other->is_number, call,
-                 "%s, and %s, which is read as integers: YUV can only be converted %s colours from "
-                 "0 to 1, which are floats.",
-                 GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
-    if (!gr_publish_has_scale(o) && from->dtype != to->dtype &&
+    if (o->bgr && channels_of(tensor) < 3)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
+    if (o->srgb && (from->is_number || to->is_number))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`srgb` is set, but the image is read as integers, which are not colours.");
+    if (yuv->is_yuv && other->is_number)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%s, and %s, which is read as integers: YUV can only be converted %s "
+                       "colours from 0 to 1, which are floats.",
+                       GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
+    if (!o->scale && !o->scale_f64 && from->dtype != to->dtype &&
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
         return gr_fail(
@@ -307,7 +310,7 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
         job->steps |= fetch ? GR_JOB_DECODE : GR_JOB_ENCODE;
     job->alpha_f64 = number_of(o->alpha, o->alpha_f64, 0, 1);
     job->alpha = (float)job->alpha_f64;
-    if (gr_publish_has_scale(o) || o->bias || o->bias_f64)
+    if (o->scale || o->scale_f64 || o->bias || o->bias_f64)
         fill_scale(job, o, fetch);
 }
 

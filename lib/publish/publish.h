@@ -130,12 +130,6 @@ struct gr_plan {
     uint64_t bytes; /* the number of bytes to write; 0: nothing to do */
 };
 
-/* Whether the options have a scale. */
-static inline bool gr_publish_has_scale(const gr_publish_options *o)
-{
-    return o->scale || o->scale_f64;
-}
-
 static inline bool gr_dtype_is_float(gr_dtype dtype)
 {
     return dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32 ||

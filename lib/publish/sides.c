@@ -230,7 +230,7 @@ static gr_status describe_buffer(size_t size, const struct gr_shaped *tensor,
 static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
                               const gr_publish_options *o)
 {
-    const bool as_picture = o->bgr || o->flip || gr_publish_has_scale(o) || o->bias ||
+    const bool as_picture = o->bgr || o->flip || o->scale || o->scale_f64 || o->bias ||
                             o->bias_f64 || o->srgb || o->chroma;
     return !as_picture && tensor->layout == buffer->layout && tensor->ndim == buffer->ndim &&
            memcmp(tensor->shape, buffer->shape, tensor->ndim * sizeof(tensor->shape[0])) == 0;
