@@ -104,7 +104,7 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
 gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides,
                             const char *call);
 
-/* ---- Plans, which call no driver: choose_kernel.c -------------------------------------------- */
+/* ---- Plans, which call no driver: plan.c ----------------------------------------------------- */
 
 /* The kernels that convert common types come first, in the order of enum gr_job_element. */
 enum gr_kernel {
