@@ -17,18 +17,13 @@
 #include <grinterop/publish.h>
 #include <grinterop/vk.h>
 
-enum {
-    WIDTH = 64,
-    BYTES = 4 * WIDTH * WIDTH,
-    IN_FLIGHT = 4,
-    REPETITIONS = 10,
-    MOST_CALLS = 10000,
-    MOST_DEEP = 100
-};
+enum { WIDTH = 64, BYTES = 4 * WIDTH * WIDTH };
+enum { REPETITIONS = 10, MOST_CALLS = 1000000, MOST_DEEP = 100 };
 
 #define UNRECORDED __attribute__((no_instrument_function))
 
-/* The calls of this repetition: the function that runs, and the one that it calls. */
+/* The calls of this repetition, also of the software driver, which may poll: caller and function.
+ */
 static struct {
     void *caller, *function;
 } calls[MOST_CALLS];
@@ -55,8 +50,7 @@ void __cyg_profile_func_exit(void *function, void *site)
 {
     (void)function;
     (void)site;
-    if (records && depth > 0)
-        depth--;
+    depth -= depth > 0;
 }
 
 static CUstream stream;
@@ -103,6 +97,8 @@ UNRECORDED static void end(const char *operation, bool done, int repetition)
     }
 }
 
+#define RECORD(operation, repetition, call) (begin(), end(operation, call, repetition))
+
 static void open_cuda(void)
 {
     CUcontext context;
@@ -115,22 +111,19 @@ static void open_cuda(void)
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-#define FLIGHT &GR_INIT(gr_gl_options, .in_flight = IN_FLIGHT, .transports = GR_TRANSPORT_PEER)
+#define FLIGHT &GR_INIT(gr_gl_options, .in_flight = 4, .transports = GR_TRANSPORT_PEER)
 
 static void record_map(void)
 {
     GLuint name = 0;
+    gr_buffer *buffer;
     glCreateBuffers(1, &name);
     glNamedBufferData(name, BYTES, NULL, GL_DYNAMIC_DRAW);
     gr_resource *resource = gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, FLIGHT);
     must(resource, "gr_from_gl_buffer_with");
     for (int i = 0; i < REPETITIONS; i++) {
-        begin();
-        gr_buffer *buffer = gr_map(resource, stream);
-        end("gr_map", buffer, i);
-        begin();
-        const gr_status status = gr_buffer_release(buffer);
-        end("gr_buffer_release", status == GR_OK, i);
+        RECORD("gr_map", i, (buffer = gr_map(resource, stream)));
+        RECORD("gr_buffer_release", i, gr_buffer_release(buffer) == GR_OK);
     }
 }
 
@@ -147,11 +140,8 @@ static void record_publish(gr_tensor *tensor)
     gr_resource *resource =
         gr_from_gl_image_with(new_texture(), GL_TEXTURE_2D, GR_WRITE_DISCARD, FLIGHT);
     must(resource, "gr_from_gl_image_with");
-    for (int i = 0; i < REPETITIONS; i++) {
-        begin();
-        const gr_status status = gr_publish(resource, tensor, NULL, stream);
-        end("gr_publish", status == GR_OK, i);
-    }
+    for (int i = 0; i < REPETITIONS; i++)
+        RECORD("gr_publish", i, gr_publish(resource, tensor, NULL, stream) == GR_OK);
 }
 
 static void record_fetch(gr_tensor *tensor)
@@ -159,11 +149,9 @@ static void record_fetch(gr_tensor *tensor)
     GLuint name = 0;
     glCreateFramebuffers(1, &name);
     glNamedFramebufferTexture(name, GL_COLOR_ATTACHMENT0, new_texture(), 0);
-    for (int i = 0; i < REPETITIONS; i++) {
-        begin();
-        const gr_status status = gr_fetch_framebuffer(name, tensor, NULL, stream);
-        end("gr_fetch_framebuffer", status == GR_OK, i);
-    }
+    for (int i = 0; i < REPETITIONS; i++)
+        RECORD("gr_fetch_framebuffer", i,
+               gr_fetch_framebuffer(name, tensor, NULL, stream) == GR_OK);
 }
 
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
@@ -188,6 +176,7 @@ static void record_submit(void)
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                                   .access = VK_ACCESS_2_TRANSFER_READ_BIT,
                                   .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+    gr_submit *submit;
     gr_vk_device *device = gr_vk_device_from_vk(&desc);
     must(device, "gr_vk_device_from_vk");
     gr_resource *resource = gr_create_vk_image(device, &info, GR_READ_WRITE);
@@ -196,12 +185,10 @@ static void record_submit(void)
     for (int i = 0; i < REPETITIONS; i++) {
         gr_buffer *buffer = gr_map(resource, stream);
         must(buffer && gr_buffer_release(buffer) == GR_OK, "gr_map of an image");
-        begin();
-        gr_submit *submit = gr_submit_begin(&resource, 1);
-        must(submit, "gr_submit_begin");
-        const gr_status status =
-            gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &use, .last = &use));
-        end("gr_submit_begin+gr_vk_submit", status == GR_OK, i);
+        RECORD("gr_submit_begin+gr_vk_submit", i,
+               (submit = gr_submit_begin(&resource, 1)) &&
+                   gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &use, .last = &use)) ==
+                       GR_OK);
         gr_submit_free(submit);
     }
 }
