@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ends tensors. Tensors that streams still use are deferred, and a later call ends them. */
+/* References to tensors, and the end of tensors. A later call ends those that streams still use. */
 #include "lib/tensor/tensor.h"
 
 #include <stdatomic.h>
@@ -146,7 +146,7 @@ static void end_of_memory(gr_tensor *tensor)
  * Ends a tensor, and then the deferred tensors. After a tensor of a mapping, leaves the deferred
  * tensors to other calls, because ending them may block.
  */
-void gr_tensor_end(gr_tensor *tensor)
+static void end(gr_tensor *tensor)
 {
     struct gr_error_record before;
     bool of_mapping = !tensor->root && tensor->user.revoke;
@@ -163,6 +163,31 @@ void gr_tensor_end(gr_tensor *tensor)
     gr_error_restore(&before);
     if (!nested && !of_mapping)
         gr_endings_collect();
+}
+
+void gr_tensor_hold(gr_tensor *tensor)
+{
+    atomic_fetch_add_explicit(&tensor->holds, 1, memory_order_relaxed);
+}
+
+/*
+ * Drops a reference. The end of a view also drops its reference to the tensor that owns the memory.
+ */
+void gr_tensor_drop(gr_tensor *tensor)
+{
+    while (tensor && atomic_fetch_sub_explicit(&tensor->holds, 1, memory_order_acq_rel) == 1) {
+        gr_tensor *root = tensor->root;
+        end(tensor);
+        tensor = root;
+    }
+}
+
+void gr_tensor_free(gr_tensor *tensor)
+{
+    if (!tensor || !gr_live_end(GR_LIVE_TENSOR, tensor, __func__))
+        return;
+    GR_NO_STATUS();
+    gr_tensor_drop(tensor);
 }
 
 /* ---- Waiting for deferred tensors ------------------------------------------------------------ */

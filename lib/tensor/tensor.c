@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The life of a tensor, from its creation to its last reference. */
+/* Creates tensors, checks them, and describes them. free.c ends them. */
 #include "lib/tensor/tensor.h"
 
 #include <stdio.h>
@@ -70,13 +70,6 @@ void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, s
     tensor->room = room;
 }
 
-/* Returns the host address; NULL for device memory, even that of the software driver. */
-static void *host_address(const gr_tensor *tensor)
-{
-    bool on_host = tensor->info.memory != GR_MEMORY_DEVICE && !gr_tensor_is_array(tensor);
-    return on_host ? (void *)(uintptr_t)tensor->ptr : NULL;
-}
-
 gr_tensor *gr_tensor_expose(gr_tensor *tensor, gr_status status)
 {
     gr_tensor_info *info = &tensor->info;
@@ -90,7 +83,9 @@ gr_tensor *gr_tensor_expose(gr_tensor *tensor, gr_status status)
         info->array = (CUarray)(uintptr_t)tensor->ptr;
     else
         info->ptr = tensor->ptr;
-    info->data = host_address(tensor);
+    /* NULL for device memory, even that of the software driver */
+    if (!gr_tensor_is_array(tensor) && info->memory != GR_MEMORY_DEVICE)
+        info->data = (void *)(uintptr_t)tensor->ptr;
     info->context = tensor->context.handle;
     info->shape = tensor->shape;
     info->strides = tensor->strides;
@@ -105,31 +100,6 @@ const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor)
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "The tensor is NULL: did its creation fail?");
     bool there = tensor && gr_live_check(GR_LIVE_TENSOR, tensor, __func__) == GR_OK;
     return there ? &tensor->info : NULL;
-}
-
-void gr_tensor_hold(gr_tensor *tensor)
-{
-    atomic_fetch_add_explicit(&tensor->holds, 1, memory_order_relaxed);
-}
-
-/*
- * Drops a reference. The end of a view also drops its reference to the tensor that owns the memory.
- */
-void gr_tensor_drop(gr_tensor *tensor)
-{
-    while (tensor && atomic_fetch_sub_explicit(&tensor->holds, 1, memory_order_acq_rel) == 1) {
-        gr_tensor *root = tensor->root;
-        gr_tensor_end(tensor);
-        tensor = root;
-    }
-}
-
-void gr_tensor_free(gr_tensor *tensor)
-{
-    if (!tensor || !gr_live_end(GR_LIVE_TENSOR, tensor, __func__))
-        return;
-    GR_NO_STATUS();
-    gr_tensor_drop(tensor);
 }
 
 /* Describes a tensor for the list of leaked objects at process exit. */

@@ -151,9 +151,6 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
  */
 bool gr_tensor_enter(const struct gr_context *context, gr_entered *entered);
 
-/* Ends a tensor without references. */
-void gr_tensor_end(gr_tensor *tensor);
-
 /* ---- Uses: every use is between a begin and an end ------------------------------------------- */
 
 /*
