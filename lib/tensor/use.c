@@ -6,10 +6,11 @@
 #include "lib/base/error.h"
 #include "lib/base/public_atomic.h"
 #include "lib/cuda/event.h"
+#include "lib/cuda/peer_access.h"
 #include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
 
-/* ---- Access from other devices --------------------------------------------------------------- */
+/* ---- Peer access: the stream's device uses memory of another device -------------------------- */
 
 static gr_status refuse_reach(const gr_tensor *tensor, CUdevice device, CUresult result,
                               const char *call)
@@ -29,24 +30,8 @@ static gr_status refuse_reach(const gr_tensor *tensor, CUdevice device, CUresult
         there, way);
 }
 
-/* Enables access to memory with its own access rights: that of pools, and exportable memory. */
-static CUresult open_memory(const gr_tensor *tensor, CUdevice device)
-{
-    const struct gr_driver_api *cu = gr_driver();
-    CUmemoryPool pool;
-    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
-                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    const gr_tensor *root = tensor->root ? tensor->root : tensor;
-    if (root->how == GR_TENSOR_EXPORTABLE)
-        return cu->MemSetAccess(root->low, root->exportable.size, &access, 1);
-    if (root->how != GR_TENSOR_ASYNC)
-        return CUDA_SUCCESS;
-    CUresult result = cu->DeviceGetMemPool(&pool, tensor->info.device);
-    return result == CUDA_SUCCESS ? cu->MemPoolSetAccess(pool, &access, 1) : result;
-}
-
-/* Checks access from the device of the stream. The stream's context is current. */
-static gr_status open_device(const gr_tensor *tensor, const char *call)
+/* Enables access from the device of the stream, whose context is current. */
+static gr_status enable_access(const gr_tensor *tensor, const char *call)
 {
     CUdevice device;
     bool reaches;
@@ -56,9 +41,12 @@ static gr_status open_device(const gr_tensor *tensor, const char *call)
     status = gr_device_reaches(device, tensor->info.device, &reaches);
     if (status != GR_OK || !reaches)
         return status != GR_OK ? status : refuse_reach(tensor, device, CUDA_SUCCESS, call);
-    CUresult result = gr_driver()->CtxEnablePeerAccess(tensor->context.handle, 0);
-    if (result == CUDA_SUCCESS || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        result = open_memory(tensor, device);
+    const gr_tensor *root = tensor->root ? tensor->root : tensor;
+    CUresult result = gr_peer_access_enable(tensor->context.handle);
+    if (result == CUDA_SUCCESS && root->how == GR_TENSOR_EXPORTABLE)
+        result = gr_peer_access_open_range(root->low, root->exportable.size, device);
+    if (result == CUDA_SUCCESS && root->how == GR_TENSOR_ASYNC)
+        result = gr_peer_access_open_pool(tensor->info.device, device);
     return result == CUDA_SUCCESS ? GR_OK : refuse_reach(tensor, device, result, call);
 }
 
@@ -75,7 +63,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
         return GR_OK;
     struct gr_context context = {.handle = of_stream, .primary_of = -1};
     GR_ENTER(&context, call);
-    return open_device(tensor, call);
+    return enable_access(tensor, call);
 }
 
 /* ---- Uses ------------------------------------------------------------------------------------ */
