@@ -28,6 +28,15 @@ struct export
     } as;
 };
 
+gr_status gr_dlpack_check(gr_dlpack form, const char *call)
+{
+    if (form == GR_DLPACK_VERSIONED || form == GR_DLPACK_LEGACY)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`form` is %d, which is not a gr_dlpack: set GR_DLPACK_VERSIONED, for example.",
+                   (int)form);
+}
+
 gr_tensor *gr_dlpack_exported(const void *managed)
 {
     const size_t place = offsetof(struct export, as);

@@ -311,15 +311,6 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     return tensor;
 }
 
-gr_status gr_dlpack_check(gr_dlpack form, const char *call)
-{
-    if (form == GR_DLPACK_VERSIONED || form == GR_DLPACK_LEGACY)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`form` is %d, which is not a gr_dlpack: set GR_DLPACK_VERSIONED, for example.",
-                   (int)form);
-}
-
 static gr_tensor *import_versioned(DLManagedTensorVersioned *managed, CUstream ready_on,
                                    const char *call)
 {
