@@ -55,7 +55,4 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
                                         uint64_t value, const struct gr_context *context,
                                         const char *call);
 
-/* without_sockets.c: fails because this system cannot share. */
-gr_status gr_share_refuse(const char *call);
-
 #endif
