@@ -112,12 +112,16 @@ static gr_status allocate_host(gr_tensor *tensor, size_t bytes, CUdeviceptr *mad
     return GR_OK;
 }
 
-static gr_status allocate(gr_tensor *tensor, size_t bytes, bool exportable, const char *call)
+/* Allocates in the context `like`, or in the current one if `like` is NULL. */
+static gr_status allocate(gr_tensor *tensor, const struct gr_context *like, size_t bytes,
+                          bool exportable, const char *call)
 {
     CUdeviceptr made = 0;
-    gr_status status = GR_OK;
+    gr_status status;
+    GR_TRY(gr_tensor_set_context(tensor, like, call));
     if (!bytes)
         return GR_OK;
+    GR_ENTER(&tensor->context, call);
     if (exportable)
         status = allocate_exportable(tensor, bytes, &made, call);
     else if (tensor->info.memory == GR_MEMORY_DEVICE)
@@ -147,14 +151,6 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
     return GR_OK;
 }
 
-static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context *like, size_t bytes,
-                                     bool exportable, const char *call)
-{
-    GR_TRY(gr_tensor_set_context(tensor, like, call));
-    GR_ENTER(&tensor->context, call);
-    return allocate(tensor, bytes, exportable, call);
-}
-
 gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
                                  CUstream stream, const char *call)
 {
@@ -179,8 +175,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     if (!tensor)
         return NULL;
     tensor->stream = stream;
-    return gr_tensor_expose(tensor,
-                            allocate_in_context(tensor, like, shape.span, desc->exportable, call));
+    return gr_tensor_expose(tensor, allocate(tensor, like, shape.span, desc->exportable, call));
 }
 
 gr_tensor *gr_tensor_create(const gr_tensor_desc *desc, CUstream stream)

@@ -34,22 +34,6 @@ static gr_status query(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *found, const char
     return status;
 }
 
-static gr_status check_kind(const CUDA_ARRAY3D_DESCRIPTOR *found, const char *call)
-{
-    if (!gr_array_dtype(found->Format))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The CUDA array has the format 0x%x, whose texels are packed or compressed: "
-                       "a tensor needs separate integer or float channels. Copy the elements to "
-                       "linear memory, and describe them as integers.",
-                       (unsigned)found->Format);
-    if (found->Height > 0 && found->Depth == 0)
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The CUDA array is %zu x %zu x %zu: only 2D arrays without layers can be "
-                   "tensors.",
-                   found->Width, found->Height, found->Depth);
-}
-
 /*
  * Compares the description with the array. Producers such as renderers pass (H, W) for any number
  * of channels.
@@ -74,12 +58,23 @@ gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3
     CUDA_ARRAY3D_DESCRIPTOR found = {0};
     GR_REFUSE_IF(!array, call, "The CUDA array is NULL.");
     GR_TRY(query(array, &found, call));
-    GR_TRY(check_kind(&found, call));
+    const gr_dtype dtype = gr_array_dtype(found.Format);
+    if (!dtype)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The CUDA array has the format 0x%x, whose texels are packed or compressed: "
+                       "a tensor needs separate integer or float channels. Copy the elements to "
+                       "linear memory, and describe them as integers.",
+                       (unsigned)found.Format);
+    if (found.Height == 0 || found.Depth > 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The CUDA array is %zu x %zu x %zu: only 2D arrays without layers can be "
+                       "tensors.",
+                       found.Width, found.Height, found.Depth);
     shape[0] = (int64_t)found.Height;
     shape[1] = (int64_t)found.Width;
     shape[2] = (int64_t)found.NumChannels;
-    GR_TRY(check_desc(desc, gr_array_dtype(found.Format), shape, call));
-    desc->dtype = gr_array_dtype(found.Format);
+    GR_TRY(check_desc(desc, dtype, shape, call));
+    desc->dtype = dtype;
     desc->ndim = 3;
     desc->shape = shape;
     desc->layout = GR_LAYOUT_HWC;

@@ -22,22 +22,18 @@ const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype)
     return NULL;
 }
 
-/* Finds a type by its name, or by its typestr without the byte order. */
-static gr_dtype find(const char *name, const char *code)
-{
-    for (int i = 1; i < DTYPES; i++)
-        if (!strcmp(gr_dtypes[i].name, name) || !strcmp(gr_dtypes[i].typestr + 1, code))
-            return (gr_dtype)i;
-    return (gr_dtype)0;
-}
-
 gr_dtype gr_dtype_parse(const char *name)
 {
     if (!name) {
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "The dtype's name is NULL.");
         return (gr_dtype)0;
     }
-    gr_dtype found = find(name, *name && strchr("<>=|", *name) ? name + 1 : name);
+    /* a typestr is found without its byte order */
+    const char *code = *name && strchr("<>=|", *name) ? name + 1 : name;
+    gr_dtype found = (gr_dtype)0;
+    for (int i = 1; i < DTYPES && !found; i++)
+        if (!strcmp(gr_dtypes[i].name, name) || !strcmp(gr_dtypes[i].typestr + 1, code))
+            found = (gr_dtype)i;
     if (!found)
         gr_fail(GR_ERR_INVALID_VALUE, __func__,
                 "\"%.32s\" is not a dtype: write \"float32\" or \"<f4\". Supported are 8 to 64 bit "

@@ -101,16 +101,6 @@ static _Thread_local unsigned nested;
 
 /* ---- Dropping the last reference ------------------------------------------------------------- */
 
-/* Removes a tensor from its mapping. The mapping keeps the list of streams that used the tensor. */
-static void end_of_mapping(gr_tensor *tensor)
-{
-    gr_mapping_users_leave(&tensor->user, gr_buffer_defer);
-    if (nested <= MOST_NESTED)
-        finish(tensor, true, GR_STREAM_NONE);
-    else
-        defer(tensor);
-}
-
 /* Frees pool memory in stream order, if no other stream uses the tensor. */
 static bool end_in_order(gr_tensor *tensor)
 {
@@ -149,16 +139,18 @@ static void end_of_memory(gr_tensor *tensor)
 static void end(gr_tensor *tensor)
 {
     struct gr_error_record before;
-    bool of_mapping = !tensor->root && tensor->user.revoke;
+    const bool of_mapping = !tensor->root && tensor->user.revoke;
     GR_RELAXED();
     gr_error_save(&before);
     nested++;
-    if (tensor->root)
-        finish(tensor, true, GR_STREAM_NONE);
-    else if (of_mapping)
-        end_of_mapping(tensor);
-    else
+    if (of_mapping) /* the mapping keeps the list of streams that used the tensor */
+        gr_mapping_users_leave(&tensor->user, gr_buffer_defer);
+    if (!tensor->root && !of_mapping)
         end_of_memory(tensor);
+    else if (tensor->root || nested <= MOST_NESTED)
+        finish(tensor, true, GR_STREAM_NONE);
+    else
+        defer(tensor);
     nested--;
     gr_error_restore(&before);
     if (!nested && !of_mapping)

@@ -123,15 +123,6 @@ static gr_status check_memory(const gr_buffer *buffer, gr_memory memory, const c
                    "`memory` is %d, but a mapping is device memory: leave it 0.", (int)memory);
 }
 
-/* The bytes of a row of the mapped level, or 0 for compressed texels. */
-static gr_status find_row(const gr_buffer *buffer, size_t *bytes, const char *call)
-{
-    gr_image_info info;
-    GR_TRY(query(buffer, &info, call));
-    *bytes = gr_level_extent(info.width, buffer->level) * info.texel_bytes;
-    return GR_OK;
-}
-
 /*
  * Refuses a tensor of several dimensions without strides that would reach into the padding between
  * the rows of an image.
@@ -139,7 +130,8 @@ static gr_status find_row(const gr_buffer *buffer, size_t *bytes, const char *ca
 static gr_status check_pitch(const gr_buffer *buffer, const gr_tensor_desc *desc, const char *call)
 {
     const size_t pitch = buffer->pitch;
-    size_t bytes = gr_dtype_size(desc->dtype), row = 0;
+    size_t bytes = gr_dtype_size(desc->dtype);
+    gr_image_info info;
     bool has_pitch = !pitch || desc->strides || desc->ndim < 2;
     for (unsigned i = desc->ndim; i-- > 0 && !has_pitch;) {
         bytes *= (size_t)desc->shape[i];
@@ -147,7 +139,9 @@ static gr_status check_pitch(const gr_buffer *buffer, const gr_tensor_desc *desc
     }
     if (has_pitch)
         return GR_OK;
-    GR_TRY(find_row(buffer, &row, call));
+    GR_TRY(query(buffer, &info, call));
+    /* 0 for compressed texels */
+    const size_t row = gr_level_extent(info.width, buffer->level) * info.texel_bytes;
     if (row == 0 || row == pitch || desc->offset % pitch + bytes <= row)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -30,30 +30,13 @@ static gr_status refuse_reach(const gr_tensor *tensor, CUdevice device, CUresult
         there, way);
 }
 
-/* Enables access from the device of the stream, whose context is current. */
-static gr_status enable_access(const gr_tensor *tensor, const char *call)
-{
-    CUdevice device;
-    bool reaches;
-    gr_status status = gr_current_device(&device);
-    if (status != GR_OK || device == tensor->info.device)
-        return status;
-    status = gr_device_reaches(device, tensor->info.device, &reaches);
-    if (status != GR_OK || !reaches)
-        return status != GR_OK ? status : refuse_reach(tensor, device, CUDA_SUCCESS, call);
-    const gr_tensor *root = tensor->root ? tensor->root : tensor;
-    CUresult result = gr_peer_access_enable(tensor->context.handle);
-    if (result == CUDA_SUCCESS && root->how == GR_TENSOR_EXPORTABLE)
-        result = gr_peer_access_open_range(root->low, root->exportable.size, device);
-    if (result == CUDA_SUCCESS && root->how == GR_TENSOR_ASYNC)
-        result = gr_peer_access_open_pool(tensor->info.device, device);
-    return result == CUDA_SUCCESS ? GR_OK : refuse_reach(tensor, device, result, call);
-}
-
 gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call)
 {
+    const gr_tensor *root = tensor->root ? tensor->root : tensor;
     CUcontext of_stream = at->handle;
+    CUdevice device;
+    bool reaches;
     if (tensor->info.memory != GR_MEMORY_DEVICE)
         return GR_OK;
     if (!gr_stream_is_default(stream) &&
@@ -63,7 +46,18 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
         return GR_OK;
     struct gr_context context = {.handle = of_stream, .primary_of = -1};
     GR_ENTER(&context, call);
-    return enable_access(tensor, call);
+    GR_TRY(gr_current_device(&device));
+    if (device == tensor->info.device)
+        return GR_OK;
+    GR_TRY(gr_device_reaches(device, tensor->info.device, &reaches));
+    if (!reaches)
+        return refuse_reach(tensor, device, CUDA_SUCCESS, call);
+    CUresult result = gr_peer_access_enable(tensor->context.handle);
+    if (result == CUDA_SUCCESS && root->how == GR_TENSOR_EXPORTABLE)
+        result = gr_peer_access_open_range(root->low, root->exportable.size, device);
+    if (result == CUDA_SUCCESS && root->how == GR_TENSOR_ASYNC)
+        result = gr_peer_access_open_pool(tensor->info.device, device);
+    return result == CUDA_SUCCESS ? GR_OK : refuse_reach(tensor, device, result, call);
 }
 
 /* ---- Uses ------------------------------------------------------------------------------------ */

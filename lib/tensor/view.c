@@ -24,29 +24,24 @@ static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const ch
 }
 
 /*
- * Completes a view of a tensor of a mapping, which is a user of that mapping, too. The mapping may
- * end meanwhile on another thread, so only the tensor is read. If the tensor is an import, its own
- * stream is not the one of the mapping, whose release would not wait for the view.
+ * A view of a tensor of a mapping is a user of that mapping, too. The mapping may end meanwhile on
+ * another thread, so only the tensor is read. If the tensor is an import, its own stream is not the
+ * one of the mapping, whose release would not wait for the view.
  */
-static gr_tensor *join_mapping(gr_tensor *view, const gr_tensor *tensor, const char *call)
-{
-    const gr_status status = gr_context_hold(&tensor->context, &view->context, call);
-    view->info.device = tensor->info.device;
-    view->user.revoke = tensor->user.revoke;
-    if (!gr_tensor_expose(view, status))
-        return NULL;
-    gr_mapping_users_join(&tensor->user, &view->user, &view->stream);
-    return view;
-}
-
 static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_shape *shape,
                          size_t offset, const char *call)
 {
     CUdeviceptr ptr = tensor->low + offset, low = ptr - shape->before;
     view->copied = tensor->copied;
     gr_tensor_set_memory(view, ptr, low, shape->span);
-    if (tensor->user.revoke)
-        return join_mapping(view, tensor, call);
+    if (tensor->user.revoke) {
+        const gr_status held = gr_context_hold(&tensor->context, &view->context, call);
+        view->info.device = tensor->info.device;
+        view->user.revoke = tensor->user.revoke;
+        if (gr_tensor_expose(view, held))
+            gr_mapping_users_join(&tensor->user, &view->user, &view->stream);
+        return held == GR_OK ? view : NULL;
+    }
     gr_tensor *root = tensor->root ? tensor->root : tensor;
     gr_status status = gr_tensor_set_context(view, &tensor->context, call);
     view->stream = root->stream;

@@ -8,12 +8,25 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
-/* Fails unless kernels can access all memory of the process, as with Linux HMM. */
-static gr_status check_pageable(const gr_tensor *tensor, const char *call)
+/*
+ * Checks that CUDA can access the memory. Sets *device, unless it is known, to the device of device
+ * memory.
+ */
+static gr_status query_device(const gr_tensor *tensor, int *device, const char *call)
 {
-    int can = 0;
+    const gr_tensor_info *info = &tensor->info;
+    int found, can = 0;
+    if (!info->bytes || info->memory == GR_MEMORY_HOST || info->memory == GR_MEMORY_ARRAY)
+        return GR_OK;
+    CUresult result =
+        gr_driver()->PointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, tensor->ptr);
+    if (result == CUDA_SUCCESS && info->memory == GR_MEMORY_DEVICE && *device < 0)
+        *device = found;
+    if (result != CUDA_ERROR_INVALID_VALUE)
+        return GR_OK;
+    /* on some systems kernels can access all memory of the process, as with Linux HMM */
     (void)gr_driver()->DeviceGetAttribute(&can, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
-                                          tensor->info.device);
+                                          info->device);
     if (can)
         return GR_OK;
     return gr_fail_code(
@@ -23,23 +36,6 @@ static gr_status check_pageable(const gr_tensor *tensor, const char *call)
         "`memory` to GR_MEMORY_HOST if malloc() or NumPy has allocated it. Or has device memory "
         "been freed?",
         call, (unsigned long long)tensor->ptr);
-}
-
-/*
- * Checks that CUDA can access the memory. Sets *device, unless it is known, to the device of device
- * memory.
- */
-static gr_status query_device(const gr_tensor *tensor, int *device, const char *call)
-{
-    const gr_tensor_info *info = &tensor->info;
-    int found;
-    if (!info->bytes || info->memory == GR_MEMORY_HOST || info->memory == GR_MEMORY_ARRAY)
-        return GR_OK;
-    CUresult result =
-        gr_driver()->PointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, tensor->ptr);
-    if (result == CUDA_SUCCESS && info->memory == GR_MEMORY_DEVICE && *device < 0)
-        *device = found;
-    return result == CUDA_ERROR_INVALID_VALUE ? check_pageable(tensor, call) : GR_OK;
 }
 
 /*
