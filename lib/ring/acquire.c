@@ -2,7 +2,7 @@
 /*
  * Acquires slots of a ring, for either side. The lock is held only for the bookkeeping. Driver and
  * graphics calls run without the lock, on claimed slots, so that no side waits for driver calls of
- * the other side. Only check_cuda() holds it, at most every 100 ms.
+ * the other side. Only wait_for_change() holds it, at most every 100 ms.
  */
 #include <stdio.h>
 
@@ -27,24 +27,11 @@
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-/* If a kernel has failed, no frame may ever come: ends what waits for CUDA. The lock is held. */
-static gr_status check_cuda(const gr_ring *ring, const char *call)
-{
-    if (!gr_context_has_failed(&gr_ring_any_resource(ring)->context))
-        return GR_OK;
-    for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++)
-        if (gr_ring_state_stays(&ring->state, i))
-            gr_resources_after_failure(&ring->state.slots[i].api.resource, 1);
-    ring->link_ops->after_failure(ring->link);
-    return gr_fail(GR_ERR_DEVICE_LOST, call,
-                   "Earlier work in the ring's CUDA context has failed, such as a kernel. Check "
-                   "that work (compute-sanitizer), and create the context and the ring again.");
-}
-
 /*
  * Waits until the ring changes, at most until the deadline. The lock is held. If nothing changes,
  * checks the CUDA context from time to time, because the other side may wait for a kernel that
- * failed. *over says whether the wait is over.
+ * failed: then no frame may ever come, and what waits for CUDA is ended. *over says whether the
+ * wait is over.
  */
 static gr_status wait_for_change(gr_ring *ring, const struct gr_deadline *deadline, bool *over,
                                  const char *call)
@@ -54,7 +41,15 @@ static gr_status wait_for_change(gr_ring *ring, const struct gr_deadline *deadli
     const bool waited =
         gr_condition_wait_ms(&ring->changed, &ring->lock.mutex, is_last ? left : CHECK_MS);
     *over = waited && is_last;
-    return waited ? check_cuda(ring, call) : GR_OK;
+    if (!waited || !gr_context_has_failed(&gr_ring_any_resource(ring)->context))
+        return GR_OK;
+    for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++)
+        if (gr_ring_state_stays(&ring->state, i))
+            gr_resources_after_failure(&ring->state.slots[i].api.resource, 1);
+    ring->link_ops->after_failure(ring->link);
+    return gr_fail(GR_ERR_DEVICE_LOST, call,
+                   "Earlier work in the ring's CUDA context has failed, such as a kernel. Check "
+                   "that work (compute-sanitizer), and create the context and the ring again.");
 }
 
 static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
@@ -91,21 +86,6 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
                    now.ready);
 }
 
-/*
- * Checks n. Slots that are leaving may hold frames, so a consumer may acquire more slots than a
- * producer.
- */
-static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                              const char *call)
-{
-    size_t most = ring->state.count + (side->writes ? 0 : ring->state.leaving);
-    if (n > 0 && n <= most)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "n is %zu, but the ring has %zu slot%s: pass a number from 1 to that.", n, most,
-                   gr_s(most));
-}
-
 static gr_status too_few(const gr_ring *ring)
 {
     return ring->state.stopped ? GR_ERR_STOPPED : GR_ERR_NOT_READY;
@@ -121,7 +101,12 @@ static gr_status try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n
     struct gr_ring_state *state = &ring->state;
     if (ring->is_sending)
         return too_few(ring);
-    GR_TRY(check_number(ring, side, n, call));
+    /* A consumer may acquire more slots than a producer: slots that are leaving may hold frames. */
+    const size_t most = state->count + (side->writes ? 0 : state->leaving);
+    if (n == 0 || n > most)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "n is %zu, but the ring has %zu slot%s: pass a number from 1 to that.", n,
+                       most, gr_s(most));
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         GR_TRY(ring->link_ops->update(ring->link, side, call));
         if ((side->writes && state->stopped) ||
@@ -196,42 +181,10 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
     return gr_stream_check_given(stream, false, call); /* the map checks the rest */
 }
 
-/* Commits a claim, or undoes it. The lock is held. */
-static void finish_claim(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
-{
-    if (final)
-        gr_ring_state_commit(&ring->state, side->writes, n, side->numbers);
-    else
-        gr_ring_state_undo(&ring->state, side->writes, n, side->numbers);
-    ring->link_ops->finish_claim(ring->link, side, n, final);
-    gr_ring_notify(ring);
-}
-
-/* Fills in the slots that the caller sees. The lock is held. */
-static void fill_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_submit *submit,
-                       const gr_slot *slots[])
-{
-    for (size_t i = 0; i < n; i++) {
-        gr_slot *slot = &ring->state.slots[side->numbers[i]].api;
-        slot->buffer = side->is_cuda ? side->buffers[i] : NULL;
-        slot->submit = submit;
-        slots[i] = slot;
-    }
-}
-
 static bool is_stopped(gr_ring *ring)
 {
     GR_LOCKED(&ring->lock);
     return ring->state.stopped;
-}
-
-static gr_status fail_unfinished(size_t n, const struct gr_deadline *deadline, const char *call)
-{
-    return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
-                   "The other process has handed on %zu slot%s, but has not finished its work with "
-                   "%s yet. This OpenGL has no semaphores, so the acquire has to wait for that "
-                   "work. Is the other process still running?",
-                   n, gr_s(n), n == 1 ? "it" : "them");
 }
 
 /* Waits on this thread. Observes the caller's timeout, because only the peer can end this wait. */
@@ -247,13 +200,18 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
                            "The ring has been stopped, and the other process has not finished its "
                            "work with the slots that it handed on.");
         if (gr_deadline_is_over(deadline))
-            return fail_unfinished(n, deadline, call);
+            return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+                           "The other process has handed on %zu slot%s, but has not finished its "
+                           "work with %s yet. This OpenGL has no semaphores, so the acquire has to "
+                           "wait for that work. Is the other process still running?",
+                           n, gr_s(n), n == 1 ? "it" : "them");
         gr_host_pause(&polls);
         GR_TRY(ring->link_ops->check_work(ring->link, side, n, &done, call));
     }
     return GR_OK;
 }
 
+/* Begins the use of claimed slots, and commits or undoes the claim. */
 static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
                            const gr_slot *slots[], size_t n, const struct gr_deadline *deadline,
                            const char *call)
@@ -265,9 +223,18 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
     if (status == GR_ERR_DEVICE_LOST)
         ring->link_ops->after_failure(ring->link);
     gr_lock(&ring->lock);
-    finish_claim(ring, side, n, status == GR_OK);
     if (status == GR_OK)
-        fill_slots(ring, side, n, submit, slots);
+        gr_ring_state_commit(&ring->state, side->writes, n, side->numbers);
+    else
+        gr_ring_state_undo(&ring->state, side->writes, n, side->numbers);
+    ring->link_ops->finish_claim(ring->link, side, n, status == GR_OK);
+    gr_ring_notify(ring);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        gr_slot *slot = &ring->state.slots[side->numbers[i]].api;
+        slot->buffer = side->is_cuda ? side->buffers[i] : NULL;
+        slot->submit = submit;
+        slots[i] = slot;
+    }
     gr_ring_unlock_and_end_left(ring);
     return status;
 }

@@ -73,27 +73,22 @@ void gr_ring_end_descriptors(gr_ring *ring)
     }
 }
 
-/* Creates the descriptor of a role. The lock is held. */
-static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
-{
-    struct gr_ring_descriptor *descriptor = &ring->descriptors[i];
-    if (ring->link_ops->update(ring->link, side_of(ring, i), call) == GR_ERR_STATE)
-        return -1;
-    if (descriptor->fd < 0)
-        descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (descriptor->fd < 0) {
-        gr_fail_errno(errno, call, "Cannot create a descriptor");
-        return -1;
-    }
-    ring->is_polled = true;
-    gr_ring_update_pollers(ring);
-    return descriptor->fd;
-}
-
 int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
 {
     if (gr_ring_check(ring, __func__) != GR_OK || gr_ring_check_role(role, __func__) != GR_OK)
         return -1;
     GR_LOCKED(&ring->lock);
-    return open_descriptor(ring, role == GR_RING_PRODUCER ? 0 : 1, __func__);
+    const unsigned i = role == GR_RING_PRODUCER ? 0 : 1;
+    struct gr_ring_descriptor *descriptor = &ring->descriptors[i];
+    if (ring->link_ops->update(ring->link, side_of(ring, i), __func__) == GR_ERR_STATE)
+        return -1;
+    if (descriptor->fd < 0)
+        descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (descriptor->fd < 0) {
+        gr_fail_errno(errno, __func__, "Cannot create a descriptor");
+        return -1;
+    }
+    ring->is_polled = true;
+    gr_ring_update_pollers(ring);
+    return descriptor->fd;
 }

@@ -55,43 +55,31 @@ static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *si
                    slot->index, side->writes ? "gr_ring_cancel_write" : "gr_ring_cancel_read");
 }
 
-static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], size_t n,
-                            const char *call)
-{
-    if (slots && n > 0 && n <= ring->state.count + ring->state.leaving)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                   !slots ? "`slots` is NULL: pass the slots that the acquire returned"
-                   : n == 0
-                       ? "n is 0: there is nothing to hand over. Pass the number that was acquired"
-                       : "n is larger than the number of slots: pass the number that was acquired");
-}
-
-/* Adds a slot to the side's arrays. */
-static void add_slot(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32_t number)
-{
-    struct gr_ring_slot *slot = &ring->state.slots[number];
-    slot->listed = true;
-    side->numbers[at] = number;
-    side->resources[at] = slot->api.resource;
-    side->buffers[at] = slot->api.buffer;
-    side->submits[at] = slot->api.submit;
-}
-
 /* Checks the caller's slots, and adds them to the side's arrays. The lock is held. */
 static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
                          size_t n, bool cancels, const char *call)
 {
-    gr_status status = check_list(ring, slots, n, call);
+    gr_status status = GR_OK;
     size_t found = 0;
-    for (; found < n && status == GR_OK; found++) {
+    if (!slots || n == 0 || n > ring->state.count + ring->state.leaving)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call, "%s.",
+            !slots   ? "`slots` is NULL: pass the slots that the acquire returned"
+            : n == 0 ? "n is 0: there is nothing to hand over. Pass the number that was acquired"
+                     : "n is larger than the number of slots: pass the number that was acquired");
+    for (; found < n; found++) {
         uint32_t number = find(ring, slots[found]);
         status = check_slot(ring, side, found, number, call);
         if (status == GR_OK)
             status = check_submit(&ring->state.slots[number].api, side, cancels, call);
         if (status != GR_OK)
             break;
-        add_slot(ring, side, found, number);
+        struct gr_ring_slot *slot = &ring->state.slots[number];
+        slot->listed = true;
+        side->numbers[found] = number;
+        side->resources[found] = slot->api.resource;
+        side->buffers[found] = slot->api.buffer;
+        side->submits[found] = slot->api.submit;
     }
     for (size_t i = 0; i < found; i++)
         ring->state.slots[side->numbers[i]].listed = false;
@@ -116,19 +104,6 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, size_t
     gr_ring_notify(ring);
 }
 
-/*
- * Sets the buffer and the submit of each slot, even after an error, because some buffers may have
- * been released.
- */
-static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        gr_slot *slot = &ring->state.slots[side->numbers[i]].api;
-        slot->buffer = side->buffers[i];
-        slot->submit = side->submits[i];
-    }
-}
-
 static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
                          size_t n, bool cancels, const char *call)
 {
@@ -141,7 +116,12 @@ static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot
     if (status == GR_ERR_DEVICE_LOST)
         ring->link_ops->after_failure(ring->link);
     gr_lock(&ring->lock);
-    update_slots(ring, side, n);
+    for (size_t i = 0; i < n; i++) {
+        /* even after an error, because some buffers may have been released */
+        gr_slot *slot = &ring->state.slots[side->numbers[i]].api;
+        slot->buffer = side->buffers[i];
+        slot->submit = side->submits[i];
+    }
     if (status == GR_OK)
         record_states(ring, side, n, cancels);
     gr_ring_unlock_and_end_left(ring);

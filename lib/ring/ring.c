@@ -146,13 +146,6 @@ void gr_ring_stop(gr_ring *ring)
     gr_ring_notify(ring);
 }
 
-/* 0 for a time that is unknown, or that a peer has made up. */
-static uint64_t age_of(uint64_t time)
-{
-    const uint64_t now = gr_clock_ns();
-    return time == 0 || time > now ? 0 : now - time + (now == time);
-}
-
 const gr_ring_info *gr_ring_get_info(gr_ring *ring)
 {
     static _Thread_local gr_ring_info info;
@@ -161,6 +154,8 @@ const gr_ring_info *gr_ring_get_info(gr_ring *ring)
     GR_LOCKED(&ring->lock);
     ring->link_ops->refresh(ring->link);
     gr_ring_state_info(&ring->state, &info);
-    info.newest_age_ns = age_of(ring->state.newest_at);
+    /* 0 for a time that is unknown, or that a peer has made up */
+    const uint64_t now = gr_clock_ns(), time = ring->state.newest_at;
+    info.newest_age_ns = time == 0 || time > now ? 0 : now - time + (now == time);
     return &info;
 }

@@ -22,13 +22,6 @@ static gr_status refuse_slot(size_t i, const char *call, const char *text)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
 }
 
-/* Whether the same OpenGL context registered two resources of one backend. */
-static bool same_thread(const gr_resource *a, const gr_resource *b)
-{
-    gr_resource *const both[] = {(gr_resource *)a, (gr_resource *)b};
-    return a->backend->run(both, 2) == 2;
-}
-
 static bool same_image(const gr_resource *one, const gr_resource *other)
 {
     const gr_image_info *a = &one->image, *b = &other->image;
@@ -79,6 +72,7 @@ static gr_status check_semaphores(gr_resource *resource, const gr_resource *like
 static gr_status check_kind(gr_resource *resource, const gr_resource *like, const gr_ring *ring,
                             size_t i, const char *call)
 {
+    gr_resource *const both[] = {resource, (gr_resource *)like};
     if (resource->backend != like->backend)
         return refuse_slot(
             i, call,
@@ -92,7 +86,7 @@ static gr_status check_kind(gr_resource *resource, const gr_resource *like, cons
     if (resource->is_image != like->is_image)
         return refuse_slot(
             i, call, "is an image and others are buffers, or the reverse: create a ring for each.");
-    if (!same_thread(resource, like))
+    if (like->backend->run(both, 2) != 2)
         return refuse_slot(
             i, call,
             "was registered in another OpenGL context than the others, or only one of them was "
@@ -128,19 +122,6 @@ static bool is_listed_before(gr_resource *const resources[], size_t i)
     return k < i;
 }
 
-static gr_status check_beside(gr_resource *const resources[], size_t i, const gr_ring *ring,
-                              const char *call)
-{
-    gr_resource *resource = resources[i];
-    const gr_resource *like = ring ? gr_ring_any_resource(ring) : resources[0];
-    GR_TRY(check_kind(resource, like, ring, i, call));
-    if (resource->size != resources[0]->size ||
-        (resource->is_image && !same_image(resource, resources[0])))
-        return refuse_slot(i, call,
-                           "has another size than the first: all slots must have the same size.");
-    return GR_OK;
-}
-
 gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
                                   const char *call)
 {
@@ -157,7 +138,12 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
         GR_TRY(check_resource(resources[i], i, call));
         if (is_listed_before(resources, i))
             return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
-        GR_TRY(check_beside(resources, i, ring, call));
+        GR_TRY(check_kind(resources[i], ring ? gr_ring_any_resource(ring) : resources[0], ring, i,
+                          call));
+        if (resources[i]->size != resources[0]->size ||
+            (resources[i]->is_image && !same_image(resources[i], resources[0])))
+            return refuse_slot(
+                i, call, "has another size than the first: all slots must have the same size.");
     }
     return gr_resource_check_thread(resources[0], call);
 }

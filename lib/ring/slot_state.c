@@ -271,10 +271,16 @@ static void drop_older(struct gr_ring_state *state, uint64_t frame)
         gr_ring_state_free(state, numbers[i]);
 }
 
-/* Drops the older frames, too, which are in slots that a resize has replaced. */
-static void commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+void gr_ring_state_commit(struct gr_ring_state *state, bool writes, size_t n,
+                          const uint32_t numbers[])
 {
-    uint64_t next = state->written + state->counts[GR_SLOT_WRITING] - n + 1;
+    if (!writes) {
+        state->last_read = state->slots[numbers[n - 1]].api.frame;
+        if (state->newest)
+            drop_older(state, state->last_read);
+        return;
+    }
+    const uint64_t next = state->written + state->counts[GR_SLOT_WRITING] - n + 1;
     uint64_t newest_dropped = 0;
     for (size_t i = 0; i < n; i++) {
         struct gr_ring_slot *slot = &state->slots[numbers[i]];
@@ -282,20 +288,8 @@ static void commit_write(struct gr_ring_state *state, size_t n, const uint32_t n
             newest_dropped = slot->api.frame;
         slot->api.frame = next + i;
     }
-    if (newest_dropped)
+    if (newest_dropped) /* also the older frames in slots that a resize has replaced */
         drop_older(state, newest_dropped);
-}
-
-void gr_ring_state_commit(struct gr_ring_state *state, bool writes, size_t n,
-                          const uint32_t numbers[])
-{
-    if (writes) {
-        commit_write(state, n, numbers);
-        return;
-    }
-    state->last_read = state->slots[numbers[n - 1]].api.frame;
-    if (state->newest)
-        drop_older(state, state->last_read);
 }
 
 /*

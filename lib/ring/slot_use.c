@@ -96,45 +96,25 @@ gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, 
     return status;
 }
 
-/* Ends the submits of the side's slots, committed or not. */
-static void settle_submits(struct gr_ring_side *side, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (side->submits[i])
-            gr_submit_settle(side->submits[i], side->resources[i]);
-        side->submits[i] = NULL;
-    }
-}
-
-static gr_status release(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
-{
-    gr_status status = gr_buffer_release_for(side->buffers, n, call);
-    ring->link_ops->follow(ring->link, side, n, NULL, status != GR_OK);
-    return status;
-}
-
 gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bool cancels,
                           const char *call)
 {
     const bool is_unused = side->writes && cancels; /* the peer sees nothing of the use */
     gr_status status = GR_OK;
-    if (side->is_cuda)
-        status = release(ring, side, n, call);
-    else if (!is_unused)
+    if (side->is_cuda) {
+        status = gr_buffer_release_for(side->buffers, n, call);
+        ring->link_ops->follow(ring->link, side, n, NULL, status != GR_OK);
+    } else if (!is_unused) {
         status = gr_ring_end_graphics(side->resources, n, call);
+    }
     if (status != GR_OK)
         return status;
-    if (!side->is_cuda)
-        settle_submits(side, n);
+    for (size_t i = 0; i < n && !side->is_cuda; i++) {
+        if (side->submits[i]) /* committed or not */
+            gr_submit_settle(side->submits[i], side->resources[i]);
+        side->submits[i] = NULL;
+    }
     return is_unused ? GR_OK : ring->link_ops->end_use(ring->link, side, n, call);
-}
-
-/* Blocks until the last release of the resource has passed. */
-static void wait_for_release(gr_resource *resource)
-{
-    GR_ENTERED entered = 0;
-    if (gr_context_try(&resource->context, &entered))
-        (void)gr_sync_finish_work(resource, __func__);
 }
 
 /*
@@ -143,10 +123,11 @@ static void wait_for_release(gr_resource *resource)
  */
 void gr_ring_last_use(gr_resource *resource)
 {
+    GR_ENTERED entered = 0;
     if (!resource->backend->begin_use)
         return;
     if (gr_resource_graphics_here(resource))
         resource->backend->begin_use(&resource, 1);
-    else if (resource->backend->is_external)
-        wait_for_release(resource);
+    else if (resource->backend->is_external && gr_context_try(&resource->context, &entered))
+        (void)gr_sync_finish_work(resource, __func__);
 }
