@@ -51,17 +51,6 @@ static gr_status fail_gone(const struct gr_link *link, const char *call)
 
 /* ---- The ring's calls ------------------------------------------------------------------------ */
 
-static gr_status check_role(const struct gr_link *link, const struct gr_ring_side *side,
-                            const char *call)
-{
-    if (side->writes == (link->role == GR_RING_PRODUCER))
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
-                   "The ring is shared with another process, and this process is its %s, which %s.",
-                   side->writes ? "consumer" : "producer",
-                   side->writes ? "does not write" : "does not read");
-}
-
 static void refresh(struct gr_link *link)
 {
     if (atomic_load(&link->gone) != GR_GONE_PAGE && !gr_link_pull(link))
@@ -70,7 +59,12 @@ static void refresh(struct gr_link *link)
 
 static gr_status update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
-    GR_TRY(check_role(link, side, call));
+    if (side->writes != (link->role == GR_RING_PRODUCER))
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "The ring is shared with another process, and this process is its %s, which %s.",
+            side->writes ? "consumer" : "producer",
+            side->writes ? "does not write" : "does not read");
     refresh(link);
     const enum gr_gone why = gone(link);
     bool in_vain = side->writes && !link->state->stopped && why;
@@ -134,14 +128,6 @@ static void end_parts(struct gr_link *link, bool alive)
     gr_page_unmap(link->page, link->count);
 }
 
-static void free_link(struct gr_link *link)
-{
-    GR_KEEP_ERROR();
-    end_parts(link, true);
-    gr_context_drop(&link->context); /* last, because end_parts() needs the context */
-    free(link);
-}
-
 struct gr_link *gr_link_begin(gr_ring *ring, gr_ring_role role, int socket, struct gr_page *page,
                               const struct gr_semaphore_pair *pair,
                               struct gr_semaphore_pair *relayed, const char *call)
@@ -161,8 +147,11 @@ struct gr_link *gr_link_begin(gr_ring *ring, gr_ring_role role, int socket, stru
 
 void gr_link_abandon(struct gr_link *link)
 {
+    GR_KEEP_ERROR();
     gr_link_restore_socket(link);
-    free_link(link);
+    end_parts(link, true);
+    gr_context_drop(&link->context); /* last, because end_parts() needs the context */
+    free(link);
 }
 
 static void end_after_work(struct gr_ending *ending, bool alive)
@@ -174,23 +163,16 @@ static void end_after_work(struct gr_ending *ending, bool alive)
 }
 
 /*
- * Makes the CUDA context current. Tries twice, because after a failure a stream could wait for the
- * peer forever, and ending the slots would block.
- */
-static bool enter_context(struct gr_link *link, gr_entered *entered)
-{
-    return gr_context_enter(&link->context, entered, "gr_ring_free") == GR_OK ||
-           gr_context_enter(&link->context, entered, "gr_ring_free") == GR_OK;
-}
-
-/*
  * Returns an event after the last work of this process, if that work is unfinished; NULL if all is
- * done.
+ * done. Tries twice to make the CUDA context current, because after a failure a stream could wait
+ * for the peer forever, and ending the slots would block.
  */
 static CUevent work_left(struct gr_link *link)
 {
     GR_ENTERED entered = 0;
-    return enter_context(link, &entered) ? gr_link_last_work(link) : NULL;
+    const bool alive = gr_context_enter(&link->context, &entered, "gr_ring_free") == GR_OK ||
+                       gr_context_enter(&link->context, &entered, "gr_ring_free") == GR_OK;
+    return alive ? gr_link_last_work(link) : NULL;
 }
 
 /*

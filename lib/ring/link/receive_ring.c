@@ -143,17 +143,6 @@ static gr_status receive_all(struct receiving *r)
     return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
 }
 
-static gr_status check_frames(const struct receiving *r, uint64_t frames, uint64_t read)
-{
-    if (read <= frames && frames <= MOST_FRAMES)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, r->call,
-        "The ring's page has impossible numbers, written %llu and read %llu: grinterop did not "
-        "send it.",
-        (unsigned long long)frames, (unsigned long long)read);
-}
-
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
 {
     ring->link =
@@ -174,8 +163,13 @@ static gr_ring *make_ring(struct receiving *r)
                 .mode = (gr_ring_mode)r->d.mode);
     const gr_ring_role peer = r->d.role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER;
     const uint64_t read = atomic_load(&r->page->read), frames = atomic_load(&r->page->written);
-    if (check_frames(r, frames, read) != GR_OK)
+    if (read > frames || frames > MOST_FRAMES) {
+        gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                "The ring's page has impossible numbers, written %llu and read %llu: grinterop did "
+                "not send it.",
+                (unsigned long long)frames, (unsigned long long)read);
         return NULL;
+    }
     gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
     if (!ring)
         return NULL;

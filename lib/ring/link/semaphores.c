@@ -70,9 +70,11 @@ static void signal_value(gr_semaphore *semaphore, uint64_t value)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static CUresult make_streams(struct gr_link *link)
+gr_status gr_link_make_streams(struct gr_link *link, const char *call)
 {
     const struct gr_driver_api *cu = gr_driver();
+    GR_ENTERED entered = 0;
+    GR_TRY(gr_context_enter(&link->context, &entered, call));
     CUresult result = cu->EventCreate(&link->mark, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
         result = cu->StreamCreate(&link->passed, CU_STREAM_NON_BLOCKING);
@@ -80,14 +82,7 @@ static CUresult make_streams(struct gr_link *link)
         result = cu->StreamCreate(&link->out, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS && link->relayed)
         result = cu->StreamCreate(&link->in, CU_STREAM_NON_BLOCKING);
-    return result;
-}
-
-gr_status gr_link_make_streams(struct gr_link *link, const char *call)
-{
-    GR_ENTERED entered = 0;
-    GR_TRY(gr_context_enter(&link->context, &entered, call));
-    GR_TRY_CUDA(make_streams(link), "cuStreamCreate", "Cannot create the ring's streams.");
+    GR_TRY_CUDA(result, "cuStreamCreate", "Cannot create the ring's streams.");
     return GR_OK;
 }
 
@@ -228,24 +223,6 @@ static void note_awaited(struct gr_link *link, struct gr_gauge *gauge, uint64_t 
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static gr_status relay_in(struct gr_link *link, gr_resource *const resources[], size_t n,
-                          uint64_t value)
-{
-    const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = link->theirs.semaphore, .value = value);
-    if (!value) /* the peer has not used the slots yet: Vulkan may have them */
-        return GR_OK;
-    GR_TRY(point.semaphore->ops->wait(&point, 1, link->in));
-    return gr_sync_release(resources, n, link->in);
-}
-
-static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
-{
-    struct gr_sync *sync = &resource->sync;
-    if (value)
-        *(is_cuda ? &sync->drawn : &sync->computed) = value;
-}
-
 /* Returns the value that the use of n slots waits for; 0: none. */
 static uint64_t last_in(const struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
@@ -266,20 +243,6 @@ static void follow(const struct gr_link *link, CUstream stream)
         gr_driver()->StreamWaitEvent(link->passed, link->mark, 0);
 }
 
-/* Queries whether the peer's semaphore has reached the value. The context is current. */
-static gr_status query_arrival(struct gr_link *link, uint64_t value)
-{
-    struct gr_peer_probe *arriving = &link->arriving;
-    if (arriving->value == value)
-        return GR_OK;
-    if (arriving->value) /* the stream of the old query may still wait */
-        follow(link, arriving->stream);
-    GR_TRY(gr_peer_probe_query(arriving, link->theirs.semaphore, value));
-    passes_within(arriving->after,
-                  GRACE_MS); /* if it has arrived, the query ends within this time */
-    return GR_OK;
-}
-
 /* Whether this thread has to wait for the peer's work, because the graphics API cannot. */
 static bool waits_in_thread(const struct gr_ring_side *side)
 {
@@ -292,19 +255,26 @@ gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *si
                              bool *done, const char *call)
 {
     const uint64_t last = waits_in_thread(side) ? last_in(link, side, n) : 0;
+    struct gr_peer_probe *arriving = &link->arriving;
     *done = last == 0;
     if (*done)
         return GR_OK;
     note_awaited(link, &link->theirs, last);
     GR_ENTERED entered = 0;
     GR_TRY(gr_context_enter(&link->context, &entered, call));
-    gr_status status = query_arrival(link, last);
-    *done = gr_peer_probe_poll(&link->arriving) == GR_PEER_HAS;
+    if (arriving->value != last) {
+        if (arriving->value) /* the stream of the old query may still wait */
+            follow(link, arriving->stream);
+        GR_TRY(gr_peer_probe_query(arriving, link->theirs.semaphore, last));
+        /* if the value has arrived, the query ends within this time */
+        passes_within(arriving->after, GRACE_MS);
+    }
+    *done = gr_peer_probe_poll(arriving) == GR_PEER_HAS;
     /* No later use waits for these values again: the peer may decrease the semaphore at any time.
      */
     for (size_t i = 0; i < n && *done; i++)
         link->state->slots[side->numbers[i]].awaited = 0;
-    return status;
+    return GR_OK;
 }
 
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
@@ -313,14 +283,22 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
     const uint64_t last = last_in(link, side, n);
     if (last)
         note_awaited(link, &link->theirs, last);
-    for (size_t i = 0; i < n && !link->in; i++)
-        wait_directly(side->is_cuda, side->resources[i],
-                      link->state->slots[side->numbers[i]].awaited);
+    for (size_t i = 0; i < n && !link->in; i++) {
+        const uint64_t value = link->state->slots[side->numbers[i]].awaited;
+        struct gr_sync *sync = &side->resources[i]->sync;
+        if (value)
+            *(side->is_cuda ? &sync->drawn : &sync->computed) = value;
+    }
     if (!link->in)
         return GR_OK;
     GR_ENTERED entered = 0;
     GR_TRY(gr_context_enter(&link->context, &entered, call));
-    return relay_in(link, side->resources, n, last);
+    if (!last) /* the peer has not used the slots yet: Vulkan may have them */
+        return GR_OK;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = link->theirs.semaphore, .value = last);
+    GR_TRY(point.semaphore->ops->wait(&point, 1, link->in));
+    return gr_sync_release(side->resources, n, link->in);
 }
 
 /*
@@ -398,29 +376,23 @@ static gr_status event_after_values(const struct gr_link *link, CUevent *event)
     return n ? gr_semaphore_event_after(points, n, NULL, event) : gr_event_create(event);
 }
 
-/* Records the event, or records it once more, after all work of the streams. */
-static bool record_after_streams(const struct gr_link *link, CUevent event)
-{
-    const struct gr_driver_api *cu = gr_driver();
-    if (link->in) {
-        follow(link, link->in);
-        follow(link, link->out);
-    }
-    return cu->StreamWaitEvent(link->passed, event, 0) == CUDA_SUCCESS &&
-           cu->EventRecord(event, link->passed) == CUDA_SUCCESS;
-}
-
 /*
  * Sets *event to an event after all work: the values alone do not show it, because the peer may
  * have signalled them, too. False, with NULL, after an error.
  */
 static bool event_after_all(const struct gr_link *link, CUevent *event)
 {
+    const struct gr_driver_api *cu = gr_driver();
     if (event_after_values(link, event) != GR_OK)
         return false;
-    if (record_after_streams(link, *event))
+    if (link->in) {
+        follow(link, link->in);
+        follow(link, link->out);
+    }
+    if (cu->StreamWaitEvent(link->passed, *event, 0) == CUDA_SUCCESS &&
+        cu->EventRecord(*event, link->passed) == CUDA_SUCCESS)
         return true;
-    gr_driver()->EventDestroy(*event);
+    cu->EventDestroy(*event);
     *event = NULL;
     return false;
 }

@@ -63,18 +63,6 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
     return GR_OK;
 }
 
-/* Moves slots into the gaps that a resize left, because the peer numbers the slots without gaps. */
-static void close_gaps(gr_ring *ring)
-{
-    uint32_t to = 0;
-    GR_FOR_SLOTS_IN(i, &ring->state, GR_SLOT_FREE)
-    {
-        if (i != to)
-            gr_ring_state_renumber(&ring->state, i, to);
-        to++;
-    }
-}
-
 /*
  * Whether CUDA of the other process is the first to use the slots, in which case Vulkan must have
  * handed them over.
@@ -87,7 +75,14 @@ static bool is_used_there_first(const struct sending *s)
 /* Lists the resources of the slots. The ring's lock is held. */
 static gr_status list_resources(struct sending *s)
 {
-    close_gaps(s->ring);
+    uint32_t to = 0;
+    /* Moves slots into the gaps of a resize, because the peer numbers the slots without gaps. */
+    GR_FOR_SLOTS_IN(from, &s->ring->state, GR_SLOT_FREE)
+    {
+        if (from != to)
+            gr_ring_state_renumber(&s->ring->state, from, to);
+        to++;
+    }
     s->count = s->ring->state.count;
     s->resources = calloc(s->count, sizeof(gr_resource *));
     if (!s->resources)
@@ -148,25 +143,18 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
 }
 
 /*
- * Ends the use by the graphics API. If the peer takes over the graphics side, graphics commands
- * that this process issued outside of the ring may still use the slots: end_use() signals after
- * these commands.
- */
-static gr_status end_graphics(const struct sending *s)
-{
-    return s->side->is_cuda && !s->ring->writer.is_cuda
-               ? gr_ring_end_graphics(s->resources, s->count, s->call)
-               : GR_OK;
-}
-
-/*
  * Waits for all work, so that the first values in the page are 0, which means that there is nothing
  * to wait for.
  */
 static gr_status finish_work(const struct sending *s)
 {
     CUstream stream;
-    GR_TRY(end_graphics(s));
+    /*
+     * If the peer takes over the graphics side, graphics commands that this process issued outside
+     * of the ring may still use the slots: end_use() signals after these commands.
+     */
+    if (s->side->is_cuda && !s->ring->writer.is_cuda)
+        GR_TRY(gr_ring_end_graphics(s->resources, s->count, s->call));
     GR_TRY_CUDA(gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
                 "Cannot create a stream.");
     gr_status status = wait_on(stream, s);
@@ -344,16 +332,6 @@ static gr_status make_page(struct sending *s)
     return GR_OK;
 }
 
-/*
- * From now on the other process maps the slots, which this one does not see. If this process writes
- * them first, its submits hand them over.
- */
-static void count_as_with_cuda(const struct sending *s)
-{
-    for (uint32_t i = 0; i < s->count && is_used_there_first(s); i++)
-        s->resources[i]->sync.held_by = GR_HELD_BY_CUDA;
-}
-
 static gr_status link_and_send(struct sending *s)
 {
     struct gr_link *link =
@@ -362,13 +340,18 @@ static gr_status link_and_send(struct sending *s)
         return gr_last_error()->status;
     s->page = NULL; /* the link owns the page now */
     gr_status status = send_all(s);
-    if (status == GR_OK) {
-        s->link = link;
-        count_as_with_cuda(s);
-    } else {
+    if (status != GR_OK) {
         gr_link_abandon(link);
+        return status;
     }
-    return status;
+    s->link = link;
+    /*
+     * From now on the other process maps the slots, which this one does not see. If this process
+     * writes them first, its submits hand them over.
+     */
+    for (uint32_t i = 0; i < s->count && is_used_there_first(s); i++)
+        s->resources[i]->sync.held_by = GR_HELD_BY_CUDA;
+    return GR_OK;
 }
 
 static gr_status send_ring(struct sending *s)
@@ -401,18 +384,12 @@ static void attach_link(const struct sending *s)
     gr_ring_notify(ring);
 }
 
-/* After a failure: gives the resources the semaphores back that they had before the call. */
-static void restore_pairs(const struct sending *s)
-{
-    GR_KEEP_ERROR();
-    for (uint32_t i = 0; i < s->count && s->before; i++)
-        gr_ring_restore_pair(s->resources[i], s->before, s->call);
-}
-
 static void end_sending(struct sending *s)
 {
-    if (!s->link)
-        restore_pairs(s);
+    GR_KEEP_ERROR();
+    /* After a failure the resources get the semaphores back that they had before the call. */
+    for (uint32_t i = 0; i < s->count && s->before && !s->link; i++)
+        gr_ring_restore_pair(s->resources[i], s->before, s->call);
     if (s->began)
         attach_link(s);
     gr_message_close_fds(&s->head);

@@ -146,14 +146,6 @@ static void *run(void *user)
     return NULL;
 }
 
-static void end_thread(struct gr_link *link)
-{
-    const uint64_t one = 1;
-    while (write(link->quit, &one, sizeof(one)) < 0 && errno == EINTR)
-        ;
-    pthread_join(link->thread, NULL);
-}
-
 /*
  * Sets the options of the socket. Out-of-band bytes are received inline, because the kernel would
  * otherwise close the descriptors of unread bytes in this process. Descriptors are refused if the
@@ -194,8 +186,12 @@ gr_status gr_link_start_watch(struct gr_link *link, const char *call)
 
 void gr_link_end_watch(struct gr_link *link)
 {
-    if (link->watches)
-        end_thread(link);
+    const uint64_t one = 1;
+    if (link->watches) {
+        while (write(link->quit, &one, sizeof(one)) < 0 && errno == EINTR)
+            ;
+        pthread_join(link->thread, NULL);
+    }
     if (link->quit >= 0)
         close(link->quit);
     if (link->peer >= 0)
