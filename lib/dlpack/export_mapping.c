@@ -54,11 +54,6 @@ static const struct {
     GR_CONVERTED_TYPES(ROW) GR_OTHER_TYPES(ROW)};
 #undef ROW
 
-static DLDataType type_of(gr_dtype dtype)
-{
-    return (DLDataType){.code = types[dtype].code, .bits = types[dtype].bits, .lanes = 1};
-}
-
 gr_dtype gr_dlpack_dtype(DLDataType type)
 {
     for (size_t i = 1; i < sizeof(types) / sizeof(types[0]); i++)
@@ -161,6 +156,7 @@ static gr_status check_address(const gr_tensor *tensor, const char *call)
 static gr_status describe(const gr_tensor *tensor, struct export *export, DLTensor *out,
                           const char *call)
 {
+    const gr_dtype dtype = tensor->info.dtype;
     GR_TRY(check_address(tensor, call));
     for (unsigned i = 0; i < tensor->info.ndim; i++)
         export->shape[i] = tensor->shape[i];
@@ -168,11 +164,12 @@ static gr_status describe(const gr_tensor *tensor, struct export *export, DLTens
         .data = tensor->info.bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
         .device = device_of(tensor),
         .ndim = (int32_t)tensor->info.ndim,
-        .dtype = gr_tensor_is_array(tensor) ? (DLDataType){kDLOpaqueHandle, 64, 1}
-                                            : type_of(tensor->info.dtype),
+        .dtype = {.code = types[dtype].code, .bits = types[dtype].bits, .lanes = 1},
         .shape = export->shape,
         .strides = export->strides,
     };
+    if (gr_tensor_is_array(tensor))
+        out->dtype = (DLDataType){kDLOpaqueHandle, 64, 1};
     return elements_apart(tensor, export->strides, call);
 }
 
@@ -219,26 +216,6 @@ static struct export *make(gr_tensor *tensor, CUstream consumer, bool legacy, co
     return NULL;
 }
 
-static void *fill_versioned(struct export *export)
-{
-    const gr_tensor *tensor = export->tensor;
-    DLManagedTensorVersioned *managed = &export->as.managed;
-    managed->version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
-    managed->manager_ctx = export;
-    managed->deleter = end_export;
-    managed->flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
-                     (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
-    return managed;
-}
-
-static void *fill_legacy(struct export *export)
-{
-    DLManagedTensor *managed = &export->as.legacy;
-    managed->manager_ctx = export;
-    managed->deleter = end_export_legacy;
-    return managed;
-}
-
 void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
 {
     if (gr_dlpack_check(form, __func__) != GR_OK)
@@ -247,7 +224,17 @@ void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
     struct export *export = make(tensor, consumer, legacy, __func__);
     if (!export)
         return NULL;
-    void *managed = legacy ? fill_legacy(export) : fill_versioned(export);
-    gr_live_add(GR_LIVE_DLPACK, managed);
-    return managed;
+    if (legacy) {
+        export->as.legacy.manager_ctx = export;
+        export->as.legacy.deleter = end_export_legacy;
+    } else {
+        DLManagedTensorVersioned *managed = &export->as.managed;
+        managed->version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
+        managed->manager_ctx = export;
+        managed->deleter = end_export;
+        managed->flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                         (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
+    }
+    gr_live_add(GR_LIVE_DLPACK, &export->as);
+    return &export->as;
 }

@@ -311,28 +311,24 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     return tensor;
 }
 
-static gr_tensor *import_versioned(DLManagedTensorVersioned *managed, CUstream ready_on,
-                                   const char *call)
-{
-    if (managed->version.major != DLPACK_MAJOR_VERSION) {
-        gr_fail(GR_ERR_UNSUPPORTED, call,
-                "The tensor is of DLPack %u.%u, but grinterop supports 1.x: let the producer "
-                "create a 1.x tensor, and call this one's deleter.",
-                (unsigned)managed->version.major, (unsigned)managed->version.minor);
-        return NULL;
-    }
-    return import(&managed->dl_tensor, managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY, ready_on,
-                  end_import, managed, call);
-}
-
 gr_tensor *gr_tensor_from_dlpack(void *managed, gr_dlpack form, CUstream ready_on)
 {
     if (!managed)
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
     if (!managed || gr_dlpack_check(form, __func__) != GR_OK)
         return NULL;
-    if (form == GR_DLPACK_VERSIONED)
-        return import_versioned(managed, ready_on, __func__);
-    DLManagedTensor *legacy = managed;
-    return import(&legacy->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
+    if (form == GR_DLPACK_LEGACY) {
+        const DLManagedTensor *legacy = managed;
+        return import(&legacy->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
+    }
+    const DLManagedTensorVersioned *versioned = managed;
+    if (versioned->version.major != DLPACK_MAJOR_VERSION) {
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "The tensor is of DLPack %u.%u, but grinterop supports 1.x: let the producer "
+                "create a 1.x tensor, and call this one's deleter.",
+                (unsigned)versioned->version.major, (unsigned)versioned->version.minor);
+        return NULL;
+    }
+    return import(&versioned->dl_tensor, versioned->flags & DLPACK_FLAG_BITMASK_READ_ONLY, ready_on,
+                  end_import, managed, __func__);
 }

@@ -110,16 +110,6 @@ static gr_status check_sizes(const struct gr_description *d, const char *call)
     return GR_OK;
 }
 
-static gr_status check_memory(const struct gr_description *d, const char *call)
-{
-    if (d->vmm && (d->is_image || d->offset || !d->dedicated))
-        return refuse_description(
-            call, "memory allocated by CUDA must hold one buffer, at its start", d->offset);
-    if (d->dedicated && d->offset)
-        return refuse_description(call, "dedicated memory has an offset", d->offset);
-    return GR_OK;
-}
-
 gr_status gr_share_check_value(uint64_t value, const char *call)
 {
     if (value <= GR_SHARE_MOST_VALUE)
@@ -135,7 +125,11 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
     GR_TRY(check_booleans(d, call));
     GR_TRY(check_absent(d, call));
     GR_TRY(check_sizes(d, call));
-    GR_TRY(check_memory(d, call));
+    if (d->vmm && (d->is_image || d->offset || !d->dedicated))
+        return refuse_description(
+            call, "memory allocated by CUDA must hold one buffer, at its start", d->offset);
+    if (d->dedicated && d->offset)
+        return refuse_description(call, "dedicated memory has an offset", d->offset);
     GR_TRY(gr_share_check_value(d->acquire_value, call));
     GR_TRY(gr_share_check_value(d->release_value, call));
     return gr_flags_check((unsigned)d->flags, d->is_image, call);

@@ -9,52 +9,29 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 
-/*
- * Replaces the UUID of lavapipe by the software driver's own UUID. The driver reports one or the
- * other for the first device, depending on the process.
- */
-static void normalize_uuid(CUuuid *uuid)
-{
-    const char *own = gr_driver_traits()->own_uuid;
-    if (own && memcmp(uuid->bytes, own, sizeof(uuid->bytes) - 1) != 0)
-        memcpy(uuid->bytes, own, sizeof(uuid->bytes));
-}
-
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {
     CUresult result = gr_driver()->DeviceGetUuid(uuid, device);
-    if (result == CUDA_SUCCESS) {
-        normalize_uuid(uuid);
-        return GR_OK;
-    }
-    return gr_fail_cuda(result, "cuDeviceGetUuid",
-                        "The driver does not report the CUDA device's UUID.");
-}
-
-static void note_uuid(struct gr_description *d, const CUuuid *uuid)
-{
-    d->uuid_low = gr_unpack((const unsigned char *)uuid->bytes, 8);
-    d->uuid_high = gr_unpack((const unsigned char *)uuid->bytes + 8, 8);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetUuid",
+                            "The driver does not report the CUDA device's UUID.");
+    /*
+     * For the first device the software driver reports its own UUID or that of lavapipe, depending
+     * on the process: the first replaces the second.
+     */
+    const char *own = gr_driver_traits()->own_uuid;
+    if (own && memcmp(uuid->bytes, own, sizeof(uuid->bytes) - 1) != 0)
+        memcpy(uuid->bytes, own, sizeof(uuid->bytes));
+    return GR_OK;
 }
 
 gr_status gr_share_set_device(struct gr_description *d, CUdevice device)
 {
     CUuuid uuid;
-    gr_status status = get_uuid(device, &uuid);
-    if (status == GR_OK)
-        note_uuid(d, &uuid);
-    return status;
-}
-
-static gr_status fail_no_device(const unsigned char uuid[16], int count, const char *call)
-{
-    char text[GR_UUID_TEXT_SIZE];
-    gr_uuid_text(uuid, text);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The memory belongs to the CUDA device %s, which is not among the %d that this "
-                   "process sees with the driver %s: use the same driver in both processes, and "
-                   "check CUDA_VISIBLE_DEVICES.",
-                   text, count, gr_cuda_driver_path());
+    GR_TRY(get_uuid(device, &uuid));
+    d->uuid_low = gr_unpack((const unsigned char *)uuid.bytes, 8);
+    d->uuid_high = gr_unpack((const unsigned char *)uuid.bytes + 8, 8);
+    return GR_OK;
 }
 
 gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
@@ -71,7 +48,13 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
         if (gr_uuid_is(&uuid, wanted))
             return GR_OK;
     }
-    return fail_no_device(wanted, count, call);
+    char text[GR_UUID_TEXT_SIZE];
+    gr_uuid_text(wanted, text);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The memory belongs to the CUDA device %s, which is not among the %d that this "
+                   "process sees with the driver %s: use the same driver in both processes, and "
+                   "check CUDA_VISIBLE_DEVICES.",
+                   text, count, gr_cuda_driver_path());
 }
 
 /* Whether a CUDA context is current whose device can use the memory. */

@@ -38,25 +38,6 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
                    text, resource->backend->name);
 }
 
-static void note_memory(struct gr_description *d, const gr_resource *resource,
-                        const struct gr_memory_export *memory)
-{
-    d->vmm = memory->vmm;
-    d->dedicated = memory->dedicated;
-    d->memory_size = memory->size;
-    d->offset = memory->offset;
-    d->flags = resource->flags;
-    d->is_image = resource->is_image;
-    d->size = resource->is_image ? 0 : resource->size;
-}
-
-static void note_image(struct gr_description *d, const gr_external_image_desc *image)
-{
-#define NOTE_FIELD(name, bytes) d->name = image->name;
-    GR_DESCRIPTION_IMAGE_FIELDS(NOTE_FIELD)
-#undef NOTE_FIELD
-}
-
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,
                             struct gr_message *message, const char *call)
 {
@@ -68,9 +49,18 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
     message->fds[GR_MEMORY_FD] = memory.fd;
     message->fd_count = 1;
     GR_TRY(gr_share_set_device(d, memory.device));
-    note_memory(d, resource, &memory);
-    if (resource->is_image)
-        note_image(d, &memory.image);
+    d->vmm = memory.vmm;
+    d->dedicated = memory.dedicated;
+    d->memory_size = memory.size;
+    d->offset = memory.offset;
+    d->flags = resource->flags;
+    d->is_image = resource->is_image;
+    d->size = resource->is_image ? 0 : resource->size;
+    if (resource->is_image) {
+#define NOTE_FIELD(name, bytes) d->name = memory.image.name;
+        GR_DESCRIPTION_IMAGE_FIELDS(NOTE_FIELD)
+#undef NOTE_FIELD
+    }
     gr_description_write(d, message);
     return GR_OK;
 }

@@ -103,31 +103,19 @@ static bool is_memory(int fd)
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-/*
- * Whether the file has pages of normal size. Reading a hole in huge pages raises SIGBUS if the
- * system has no free huge page.
- */
-static bool has_small_pages(int fd)
-{
-    struct statfs system;
-    return fstatfs(fd, &system) == 0 && system.f_type == TMPFS;
-}
-
-/*
- * Whether a GPU driver exported the descriptor: drivers export character devices, or files without
- * a type.
- */
-static bool is_of_a_driver(int fd)
-{
-    struct statx file;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &file) != 0)
-        return false;
-    return S_ISCHR(file.stx_mode) || (file.stx_mode & S_IFMT) == 0;
-}
-
 bool gr_foreign_is_shareable(int fd)
 {
-    return is_memory(fd) ? has_small_pages(fd) : is_of_a_driver(fd);
+    struct statfs system;
+    struct statx file;
+    /*
+     * The pages of memory must have the normal size: reading a hole in huge pages raises SIGBUS if
+     * the system has no free huge page.
+     */
+    if (is_memory(fd))
+        return fstatfs(fd, &system) == 0 && system.f_type == TMPFS;
+    /* GPU drivers export character devices, or files without a type */
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &file) == 0 &&
+           (S_ISCHR(file.stx_mode) || (file.stx_mode & S_IFMT) == 0);
 }
 
 /* ---- Closing --------------------------------------------------------------------------------- */
@@ -144,16 +132,6 @@ static void *close_all(void *user)
         close(closing->fds[i]);
     free(closing);
     return NULL;
-}
-
-static bool start_thread(struct closing *closing)
-{
-    pthread_t thread;
-    gr_loader_stay();
-    if (gr_thread_start(&thread, close_all, closing) != 0)
-        return false;
-    pthread_detach(thread);
-    return true;
 }
 
 static struct closing *add(struct closing *closing, int fd, size_t most)
@@ -174,12 +152,18 @@ static struct closing *add(struct closing *closing, int fd, size_t most)
 void gr_foreign_close(const int fds[], size_t n)
 {
     struct closing *closing = NULL;
+    pthread_t thread;
     for (size_t i = 0; i < n; i++)
         if (is_memory(fds[i]))
             close(fds[i]);
         else
             closing = add(closing, fds[i], n - i);
-    if (closing && !start_thread(closing))
+    if (!closing)
+        return;
+    gr_loader_stay();
+    if (gr_thread_start(&thread, close_all, closing) == 0)
+        pthread_detach(thread);
+    else
         close_all(closing);
 }
 

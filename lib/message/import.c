@@ -40,20 +40,14 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
                    (unsigned long long)file.st_size);
 }
 
-static gr_external_image_desc image_of(const struct gr_description *d)
+static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
+                               struct gr_message *message, const struct gr_context *context,
+                               const char *call)
 {
     gr_external_image_desc image = GR_INIT(gr_external_image_desc);
 #define TAKE_FIELD(name, bytes) image.name = d->name;
     GR_DESCRIPTION_IMAGE_FIELDS(TAKE_FIELD)
 #undef TAKE_FIELD
-    return image;
-}
-
-static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
-                               struct gr_message *message, const struct gr_context *context,
-                               const char *call)
-{
-    gr_external_image_desc image = image_of(d);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)d->offset, .size = (size_t)d->size,
                 .image = d->is_image ? &image : NULL);

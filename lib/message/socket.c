@@ -301,19 +301,6 @@ int gr_message_take_fd(struct gr_message *message, unsigned i)
     return fd;
 }
 
-/*
- * Keeps the descriptors that fit into the message, and closes the others. False: some did not fit.
- */
-static bool keep_fds(const struct gr_foreign_fds *fds, struct gr_message *message)
-{
-    size_t room = GR_MESSAGE_MOST_FDS - message->fd_count;
-    size_t kept = fds->count < room ? fds->count : room;
-    memcpy(message->fds + message->fd_count, fds->fds, kept * sizeof(int));
-    message->fd_count += (unsigned)kept;
-    gr_foreign_close(fds->fds + kept, fds->count - kept);
-    return kept == fds->count && !fds->lost;
-}
-
 /* Receives some bytes and their descriptors. *count is 0 if none are available. */
 static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
                               struct gr_message *message, size_t *count, const char *call)
@@ -326,7 +313,13 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     if (received == 0)
         return fail_gone(call, 0);
     *count = (size_t)received;
-    if (keep_fds(&fds, message))
+    /* Keeps the descriptors that fit into the message, and closes the others. */
+    const size_t room = GR_MESSAGE_MOST_FDS - message->fd_count;
+    const size_t kept = fds.count < room ? fds.count : room;
+    memcpy(message->fds + message->fd_count, fds.fds, kept * sizeof(int));
+    message->fd_count += (unsigned)kept;
+    gr_foreign_close(fds.fds + kept, fds.count - kept);
+    if (kept == fds.count && !fds.lost)
         return GR_OK;
     if (fds.lost)
         GR_TRY(gr_fd_check_left(call));
