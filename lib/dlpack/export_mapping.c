@@ -138,26 +138,17 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
     return GR_OK;
 }
 
-/*
- * Refuses a misaligned address: if a consumer's kernel reads a misaligned element, the whole CUDA
- * context is lost.
- */
-static gr_status check_address(const gr_tensor *tensor, const char *call)
-{
-    size_t size = gr_dtype_size(tensor->info.dtype);
-    if (!tensor->info.bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
-        (unsigned long long)tensor->ptr, gr_dtype_get_info(tensor->info.dtype)->name);
-}
-
 static gr_status describe(const gr_tensor *tensor, struct export *export, DLTensor *out,
                           const char *call)
 {
     const gr_dtype dtype = tensor->info.dtype;
-    GR_TRY(check_address(tensor, call));
+    const size_t size = gr_dtype_size(dtype);
+    /* If a kernel of the consumer reads a misaligned element, the whole CUDA context is lost. */
+    if (tensor->info.bytes && tensor->ptr % (size > 8 ? 8 : size))
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
+            (unsigned long long)tensor->ptr, gr_dtype_get_info(dtype)->name);
     for (unsigned i = 0; i < tensor->info.ndim; i++)
         export->shape[i] = tensor->shape[i];
     *out = (DLTensor){
@@ -175,18 +166,6 @@ static gr_status describe(const gr_tensor *tensor, struct export *export, DLTens
 
 /* ---- Exports --------------------------------------------------------------------------------- */
 
-/*
- * Waits until the bytes are ready, for host memory and for memory that both the host and the device
- * access. Consumers may read such memory at any time, and there is no stream that could wait.
- */
-static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, const char *call)
-{
-    DLDeviceType type = device_of(tensor).device_type;
-    if (type == kDLCUDA || (type != kDLCPU && consumer == GR_STREAM_NONE))
-        return GR_OK;
-    return gr_tensor_await(tensor, call);
-}
-
 static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct export *export,
                        const char *call)
 {
@@ -200,20 +179,17 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
     GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
     export->tensor = tensor;
     export->consumer = consumer;
-    gr_status status = wait_for_bytes(tensor, consumer, call);
+    /*
+     * Consumers may read host memory, and memory that both the host and the device access, at any
+     * time, and there is no stream that could wait.
+     */
+    const DLDeviceType type = out->device.device_type;
+    gr_status status = GR_OK;
+    if (type == kDLCPU || (type != kDLCUDA && consumer != GR_STREAM_NONE))
+        status = gr_tensor_await(tensor, call);
     if (status != GR_OK)
         gr_tensor_end_export(tensor, consumer);
     return status;
-}
-
-static struct export *make(gr_tensor *tensor, CUstream consumer, bool legacy, const char *call)
-{
-    /* Entries beyond `ndim` stay uninitialised. */
-    struct export *export = gr_check_memory(malloc(sizeof(*export)), call);
-    if (!export || begin(tensor, consumer, legacy, export, call) == GR_OK)
-        return export;
-    free(export);
-    return NULL;
 }
 
 void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
@@ -221,9 +197,14 @@ void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
     if (gr_dlpack_check(form, __func__) != GR_OK)
         return NULL;
     bool legacy = form == GR_DLPACK_LEGACY;
-    struct export *export = make(tensor, consumer, legacy, __func__);
+    /* Entries beyond `ndim` stay uninitialised. */
+    struct export *export = gr_check_memory(malloc(sizeof(*export)), __func__);
     if (!export)
         return NULL;
+    if (begin(tensor, consumer, legacy, export, __func__) != GR_OK) {
+        free(export);
+        return NULL;
+    }
     if (legacy) {
         export->as.legacy.manager_ctx = export;
         export->as.legacy.deleter = end_export_legacy;

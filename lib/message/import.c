@@ -55,12 +55,10 @@ static gr_status import_opaque(struct gr_external *r, const struct gr_descriptio
         GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                 .fd = message->fds[GR_MEMORY_FD], .size = (size_t)d->memory_size,
                 .dedicated = d->dedicated, .part = &part);
-    gr_status status = gr_external_check_all(&info, (unsigned)d->flags, call);
-    if (status == GR_OK)
-        status = gr_external_make(r, context, &info, (unsigned)d->flags, call);
-    if (status == GR_OK)
-        gr_message_take_fd(message, GR_MEMORY_FD);
-    return status;
+    GR_TRY(gr_external_check_all(&info, (unsigned)d->flags, call));
+    GR_TRY(gr_external_make(r, context, &info, (unsigned)d->flags, call));
+    gr_message_take_fd(message, GR_MEMORY_FD);
+    return GR_OK;
 }
 
 static gr_status import_vmm(struct gr_external *r, const struct gr_description *d,

@@ -51,18 +51,14 @@ gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, 
 {
     struct gr_message message = {.kind = GR_MESSAGE_RESOURCE};
     struct gr_deadline deadline = gr_deadline_in(timeout_ms);
-    gr_status status = gr_resource_check_given(resource, __func__);
-    if (status == GR_OK)
-        status = gr_socket_check(socket, __func__);
-    if (status == GR_OK)
-        status = gr_message_set_data(&message, data, size, __func__);
-    if (status == GR_OK)
-        status = gr_share_check(resource, __func__);
-    if (status == GR_OK && resource->in_a_ring)
-        status = gr_fail(GR_ERR_STATE, __func__,
-                         "The resource is a slot of a ring: send the ring by gr_ring_send().");
-    if (status == GR_OK)
-        status = describe_all(resource, &message, __func__);
+    GR_TRY(gr_resource_check_given(resource, __func__));
+    GR_TRY(gr_socket_check(socket, __func__));
+    GR_TRY(gr_message_set_data(&message, data, size, __func__));
+    GR_TRY(gr_share_check(resource, __func__));
+    if (resource->in_a_ring)
+        return gr_fail(GR_ERR_STATE, __func__,
+                       "The resource is a slot of a ring: send the ring by gr_ring_send().");
+    gr_status status = describe_all(resource, &message, __func__);
     if (status == GR_OK)
         status = gr_message_send(socket, &message, &deadline, __func__);
     gr_message_close_fds(&message);
@@ -105,10 +101,8 @@ static gr_resource *import_all(const struct gr_description *d, struct gr_message
         return NULL;
     gr_resource *resource = gr_share_import(d, message, &context, call);
     if (resource && import_semaphores(resource, d, message, &context, call) != GR_OK) {
-        struct gr_error_record cause;
-        gr_error_save(&cause);
+        GR_KEEP_ERROR();
         gr_resource_free(resource);
-        gr_error_restore(&cause);
         resource = NULL;
     }
     gr_context_drop(&context);

@@ -422,20 +422,6 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
     return check_room(header, message, true, call);
 }
 
-/*
- * Checks the kinds of descriptors before any other use of them: on a file system of the peer even
- * fstat() could block.
- */
-static gr_status check_fds(const struct gr_message *message, const char *call)
-{
-    for (unsigned i = 0; i < message->fd_count; i++)
-        GR_REFUSE_IF(!gr_foreign_is_shareable(message->fds[i]), call,
-                     "Descriptor %u of the message is neither a memfd with small pages nor a GPU "
-                     "driver's file: grinterop did not send it.",
-                     i);
-    return GR_OK;
-}
-
 static gr_status receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                          const struct gr_deadline *deadline, const char *call)
 {
@@ -443,20 +429,21 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
     GR_TRY(receive_header(socket, kind, &header, message, deadline, call));
     message->kind = kind;
     message->size = header.size;
-    gr_status status =
-        receive_all(socket, message->bytes, header.size, true, message, deadline, call);
-    if (status == GR_OK)
-        status =
-            receive_all(socket, message->room, header.data_size, true, message, deadline, call);
-    if (status == GR_OK && message->fd_count != header.fd_count)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "Wrong number of descriptors: the message names %u, and %u arrived.",
-                         header.fd_count, message->fd_count);
-    if (status == GR_OK)
-        status = check_fds(message, call);
-    if (status == GR_OK)
-        message->data_size = header.data_size;
-    return status;
+    GR_TRY(receive_all(socket, message->bytes, header.size, true, message, deadline, call));
+    GR_TRY(receive_all(socket, message->room, header.data_size, true, message, deadline, call));
+    if (message->fd_count != header.fd_count)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Wrong number of descriptors: the message names %u, and %u arrived.",
+                       header.fd_count, message->fd_count);
+    /* before any other use of them: on a file system of the peer even fstat() could block */
+    for (unsigned i = 0; i < message->fd_count; i++)
+        if (!gr_foreign_is_shareable(message->fds[i]))
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Descriptor %u of the message is neither a memfd with small pages nor a "
+                           "GPU driver's file: grinterop did not send it.",
+                           i);
+    message->data_size = header.data_size;
+    return GR_OK;
 }
 
 /*

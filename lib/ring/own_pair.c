@@ -56,15 +56,13 @@ gr_status gr_ring_switch_pair(gr_resource *const resources[], size_t n,
                               struct gr_semaphore_pair *pair, const char *call)
 {
     struct gr_semaphore_pair *before = gr_pair_hold(resources[0]->sync.pair);
-    struct gr_error_record cause;
     gr_status status = GR_OK;
     size_t done = 0;
     while (done < n && (status = gr_sync_set(resources[done], pair, call)) == GR_OK)
         done++;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     while (status != GR_OK && done > 0)
         gr_ring_restore_pair(resources[--done], before, call);
-    gr_error_restore(&cause);
     gr_pair_drop(before);
     return status;
 }

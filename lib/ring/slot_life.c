@@ -256,21 +256,14 @@ void gr_ring_unlock_and_end_left(gr_ring *ring)
         gr_ring_end_left(ring);
 }
 
-/* Records an event after the last work, for a peer may have signalled the semaphore itself. */
-static void mark_last_work(gr_resource *resource)
-{
-    struct gr_last_work *work = &resource->sync.work;
-    GR_ENTERED entered = 0;
-    if (work->stream && gr_context_try(&resource->context, &entered))
-        (void)gr_work_mark_or_finish(work, work->stream);
-}
-
 /*
  * Ends the use of a slot. If the application still holds the slot's buffer, queries of this buffer
  * return 0 from then on.
  */
 static void end_use(const gr_ring *ring, const gr_slot *slot)
 {
+    struct gr_last_work *work = &slot->resource->sync.work;
+    GR_ENTERED entered = 0;
     if (slot->submit)
         gr_submit_settle(slot->submit, slot->resource);
     if (!slot->resource->mapped)
@@ -280,8 +273,9 @@ static void end_use(const gr_ring *ring, const gr_slot *slot)
     gr_attempt_end();
     if (status != GR_OK)
         gr_error_unreceived("gr_ring_free");
-    else if (ring->link)
-        mark_last_work(slot->resource);
+    else if (ring->link && work->stream && gr_context_try(&slot->resource->context, &entered))
+        /* An event shows the last work, for a peer may have signalled the semaphore itself. */
+        (void)gr_work_mark_or_finish(work, work->stream);
 }
 
 /*

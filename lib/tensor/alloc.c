@@ -137,38 +137,37 @@ static gr_status allocate(gr_tensor *tensor, const struct gr_context *like, size
     return status;
 }
 
-static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape *shape,
-                               const char *call)
+/* Checks a description and the stream, and computes the shape. */
+static gr_status check(const gr_tensor_desc *desc, struct gr_shape *shape,
+                       const struct gr_context *like, CUstream stream, const char *call)
 {
-    GR_REFUSE_IF(desc->offset, call,
-                 "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
-                 desc->offset);
-    GR_REFUSE_IF(shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)), call,
-                 "The strides %s of the shape %s are negative or let elements share bytes: only "
-                 "views can have such strides.",
-                 gr_shape_format(shape->ndim, shape->strides).text,
-                 gr_shape_format(shape->ndim, shape->shape).text);
-    return GR_OK;
+    GR_TRY(gr_shape_init(shape, desc, call));
+    if (desc->memory == GR_MEMORY_ARRAY)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and "
+                       "wrap it by gr_tensor_from_memory().");
+    if (desc->exportable && desc->memory != GR_MEMORY_DEVICE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`exportable` is for memory of a CUDA device: leave `memory` "
+                       "GR_MEMORY_DEVICE.");
+    if (desc->offset)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
+                       desc->offset);
+    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The strides %s of the shape %s are negative or let elements share bytes: "
+                       "only views can have such strides.",
+                       gr_shape_format(shape->ndim, shape->strides).text,
+                       gr_shape_format(shape->ndim, shape->shape).text);
+    return stream == GR_STREAM_NONE ? GR_OK : gr_stream_check(like, stream, false, call);
 }
 
 gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
                                  CUstream stream, const char *call)
 {
     struct gr_shape shape;
-    gr_status status = gr_shape_init(&shape, desc, call);
-    if (status == GR_OK && desc->memory == GR_MEMORY_ARRAY)
-        status = gr_fail(GR_ERR_UNSUPPORTED, call,
-                         "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and "
-                         "wrap it by gr_tensor_from_memory().");
-    if (status == GR_OK && desc->exportable && desc->memory != GR_MEMORY_DEVICE)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`exportable` is for memory of a CUDA device: leave `memory` "
-                         "GR_MEMORY_DEVICE.");
-    if (status == GR_OK)
-        status = check_strides(desc, &shape, call);
-    if (status == GR_OK && stream != GR_STREAM_NONE)
-        status = gr_stream_check(like, stream, false, call);
-    if (status != GR_OK || !gr_driver_load())
+    if (check(desc, &shape, like, stream, call) != GR_OK || !gr_driver_load())
         return NULL;
     gr_endings_collect(); /* free memory before new memory is allocated */
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);

@@ -173,22 +173,16 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
 {
     struct described d;
     struct gr_shape shape;
-    gr_status status = check_buffer(buffer, __func__);
-    if (status == GR_OK && desc)
-        status = GR_TAKE(gr_tensor_desc, &d.desc, desc, __func__);
-    if (status == GR_OK && desc && d.desc.memory == GR_MEMORY_ARRAY)
+    if (check_buffer(buffer, __func__) != GR_OK ||
+        (desc && GR_TAKE(gr_tensor_desc, &d.desc, desc, __func__) != GR_OK))
+        return NULL;
+    if (desc && d.desc.memory == GR_MEMORY_ARRAY)
         return tensor_of_array(buffer, &d.desc, __func__);
-    if (status == GR_OK)
-        status = check_memory(buffer, desc ? d.desc.memory : GR_MEMORY_DEVICE, __func__);
-    if (status == GR_OK && !desc)
-        status = describe(buffer, &d, __func__);
-    if (status == GR_OK)
-        status = gr_shape_init(&shape, &d.desc, __func__);
-    if (status == GR_OK)
-        status = gr_shape_check_room(&shape, d.desc.offset, buffer->size, "buffer", __func__);
-    if (status == GR_OK)
-        status = check_pitch(buffer, &d.desc, __func__);
-    if (status != GR_OK)
+    if (check_memory(buffer, desc ? d.desc.memory : GR_MEMORY_DEVICE, __func__) != GR_OK ||
+        (!desc && describe(buffer, &d, __func__) != GR_OK) ||
+        gr_shape_init(&shape, &d.desc, __func__) != GR_OK ||
+        gr_shape_check_room(&shape, d.desc.offset, buffer->size, "buffer", __func__) != GR_OK ||
+        check_pitch(buffer, &d.desc, __func__) != GR_OK)
         return NULL;
     gr_endings_collect();
     gr_tensor *tensor = gr_tensor_make(&d.desc, &shape, __func__);

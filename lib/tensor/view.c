@@ -4,23 +4,24 @@
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 
-static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)
+/* Copies and checks the description, and computes the shape. */
+static gr_status prepare(const gr_tensor *tensor, const gr_tensor_desc *desc, gr_tensor_desc *own,
+                         struct gr_shape *shape, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(gr_tensor_refuse_array(tensor, "which has no views", call));
-    GR_REFUSE_IF(!desc, call, "`desc` is NULL: pass the description of the view.");
-    return GR_OK;
-}
-
-/* Copies the memory type and the read-only flag to the view. */
-static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const char *call)
-{
-    GR_REFUSE_IF(desc->memory && desc->memory != tensor->info.memory, call,
-                 "`memory` is %d, but that of the tensor is %d: leave the field 0.",
-                 (int)desc->memory, (int)tensor->info.memory);
-    desc->memory = tensor->info.memory;
-    desc->read_only = desc->read_only || tensor->info.read_only;
-    return GR_OK;
+    if (!desc)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`desc` is NULL: pass the description of the view.");
+    GR_TRY(GR_TAKE(gr_tensor_desc, own, desc, call));
+    if (own->memory && own->memory != tensor->info.memory)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`memory` is %d, but that of the tensor is %d: leave the field 0.",
+                       (int)own->memory, (int)tensor->info.memory);
+    own->memory = tensor->info.memory;
+    own->read_only = own->read_only || tensor->info.read_only;
+    GR_TRY(gr_shape_init(shape, own, call));
+    return gr_shape_check_room(shape, own->offset, tensor->room, "tensor", call);
 }
 
 /*
@@ -55,16 +56,7 @@ gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc)
 {
     gr_tensor_desc own;
     struct gr_shape shape;
-    gr_status status = check(tensor, desc, __func__);
-    if (status == GR_OK)
-        status = GR_TAKE(gr_tensor_desc, &own, desc, __func__);
-    if (status == GR_OK)
-        status = inherit(tensor, &own, __func__);
-    if (status == GR_OK)
-        status = gr_shape_init(&shape, &own, __func__);
-    if (status == GR_OK)
-        status = gr_shape_check_room(&shape, own.offset, tensor->room, "tensor", __func__);
-    if (status != GR_OK)
+    if (prepare(tensor, desc, &own, &shape, __func__) != GR_OK)
         return NULL;
     gr_tensor *view = gr_tensor_make(&own, &shape, __func__);
     return view ? finish(view, tensor, &shape, own.offset, __func__) : NULL;

@@ -130,24 +130,13 @@ static gr_status wait_for(CUevent event, const struct sending *s)
                               "Earlier work with the ring failed: create the ring again.");
 }
 
-static gr_status wait_on(CUstream stream, const struct sending *s)
-{
-    struct gr_last_work end = {0};
-    gr_status status = gr_sync_acquire(s->resources, s->count, stream);
-    if (status == GR_OK)
-        status = gr_work_mark(&end, stream);
-    if (status == GR_OK)
-        status = wait_for(end.event, s);
-    gr_work_end(&end, true);
-    return status;
-}
-
 /*
  * Waits for all work, so that the first values in the page are 0, which means that there is nothing
  * to wait for.
  */
 static gr_status finish_work(const struct sending *s)
 {
+    struct gr_last_work end = {0};
     CUstream stream;
     /*
      * If the peer takes over the graphics side, graphics commands that this process issued outside
@@ -157,7 +146,12 @@ static gr_status finish_work(const struct sending *s)
         GR_TRY(gr_ring_end_graphics(s->resources, s->count, s->call));
     GR_TRY_CUDA(gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
                 "Cannot create a stream.");
-    gr_status status = wait_on(stream, s);
+    gr_status status = gr_sync_acquire(s->resources, s->count, stream);
+    if (status == GR_OK)
+        status = gr_work_mark(&end, stream);
+    if (status == GR_OK)
+        status = wait_for(end.event, s);
+    gr_work_end(&end, true);
     gr_driver()->StreamDestroy(stream);
     return status;
 }
