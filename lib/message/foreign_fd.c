@@ -45,21 +45,6 @@ static void take_fds(const struct cmsghdr *header, struct gr_foreign_fds *fds)
     }
 }
 
-/* A pidfd that the program asked for is not part of a message of grinterop. */
-static void close_pidfd(const struct cmsghdr *header)
-{
-    int fd;
-    memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-    close(fd);
-}
-
-static pid_t sender_of(const struct cmsghdr *header)
-{
-    struct ucred sender;
-    memcpy(&sender, CMSG_DATA(header), sizeof(sender));
-    return sender.pid;
-}
-
 int gr_socket_option(int socket, int option, int value)
 {
     int before = -1;
@@ -82,13 +67,23 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
     fds->sender = 0;
     ssize_t received = recvmsg(socket, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     fds->lost = received >= 0 && got.msg_flags & MSG_CTRUNC;
-    for (struct cmsghdr *h = received < 0 ? NULL : CMSG_FIRSTHDR(&got); h; h = CMSG_NXTHDR(&got, h))
-        if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
+    for (struct cmsghdr *h = received < 0 ? NULL : CMSG_FIRSTHDR(&got); h;
+         h = CMSG_NXTHDR(&got, h)) {
+        int pidfd;
+        struct ucred sender;
+        if (h->cmsg_level != SOL_SOCKET)
+            continue;
+        if (h->cmsg_type == SCM_RIGHTS) {
             take_fds(h, fds);
-        else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == RIGHTS_OF_PIDFD)
-            close_pidfd(h);
-        else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS)
-            fds->sender = sender_of(h);
+        } else if (h->cmsg_type == RIGHTS_OF_PIDFD) {
+            /* the program asked for it: it is not part of a message of grinterop */
+            memcpy(&pidfd, CMSG_DATA(h), sizeof(pidfd));
+            close(pidfd);
+        } else if (h->cmsg_type == SCM_CREDENTIALS) {
+            memcpy(&sender, CMSG_DATA(h), sizeof(sender));
+            fds->sender = sender.pid;
+        }
+    }
     return received;
 }
 

@@ -113,15 +113,6 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
     return GR_OK;
 }
 
-/* A ring has few slots. */
-static bool is_listed_before(gr_resource *const resources[], size_t i)
-{
-    size_t k = 0;
-    while (resources[k] != resources[i])
-        k++;
-    return k < i;
-}
-
 gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
                                   const char *call)
 {
@@ -136,8 +127,9 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
                  n, most, GR_RING_MOST_SLOTS);
     for (size_t i = 0; i < n; i++) {
         GR_TRY(check_resource(resources[i], i, call));
-        if (is_listed_before(resources, i))
-            return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
+        for (size_t k = 0; k < i; k++) /* a ring has few slots */
+            if (resources[k] == resources[i])
+                return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
         GR_TRY(check_kind(resources[i], ring ? gr_ring_any_resource(ring) : resources[0], ring, i,
                           call));
         if (resources[i]->size != resources[0]->size ||

@@ -64,16 +64,6 @@ static gr_status run_use_hook(gr_status (*hook)(gr_resource *const resources[], 
     return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
 }
 
-static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
-                                const char *call)
-{
-    GR_TRY(gr_context_check(&resources[0]->context, call));
-    if (!gr_sync_is_submitted(resources[0]))
-        return run_use_hook(resources[0]->backend->begin_use, resources, n, call);
-    *submit = gr_submit_make(resources, n, true, call);
-    return *submit ? GR_OK : gr_last_error()->status;
-}
-
 gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n, const char *call)
 {
     return run_use_hook(resources[0]->backend->end_use, resources, n, call);
@@ -82,9 +72,15 @@ gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n, const c
 gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, CUstream stream,
                             gr_submit **submit, const char *call)
 {
+    gr_resource *first = side->resources[0];
     GR_TRY(ring->link_ops->begin_use(ring->link, side, n, call));
-    if (!side->is_cuda)
-        return begin_graphics(side->resources, n, submit, call);
+    if (!side->is_cuda) {
+        GR_TRY(gr_context_check(&first->context, call));
+        if (!gr_sync_is_submitted(first))
+            return run_use_hook(first->backend->begin_use, side->resources, n, call);
+        *submit = gr_submit_make(side->resources, n, true, call);
+        return *submit ? GR_OK : gr_last_error()->status;
+    }
     struct gr_use use = {.call = call,
                          .resources = side->resources,
                          .n = n,

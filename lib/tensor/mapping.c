@@ -33,8 +33,12 @@ static gr_status set_context(gr_tensor *tensor, gr_resource *resource, const cha
     return status;
 }
 
-gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdeviceptr ptr,
-                                CUdeviceptr low, size_t room, const char *call)
+/*
+ * Makes `tensor` a tensor of a mapping, which must not have ended. Element 0 is at `ptr`, and the
+ * memory is `room` bytes from `low` on.
+ */
+static gr_tensor *complete(gr_buffer *buffer, gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low,
+                           size_t room, const char *call)
 {
     gr_resource *resource = buffer->resource;
     gr_status status = set_context(tensor, resource, call);
@@ -63,12 +67,16 @@ static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char 
 }
 
 /*
- * Describes an image: (H, W, C), or (D, H, W, C) for a 3D image. Packed texels, which CUDA has as
- * integers, have no dimension of channels.
+ * Describes the bytes of a buffer, or an image: (H, W, C), or (D, H, W, C) for a 3D image. Packed
+ * texels, which CUDA has as integers, have no dimension of channels.
  */
-static gr_status describe_image(const gr_buffer *buffer, struct described *d, const char *call)
+static gr_status describe(const gr_buffer *buffer, struct described *d, const char *call)
 {
     gr_image_info info;
+    d->desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = d->shape);
+    d->shape[0] = (int64_t)buffer->size;
+    if (!buffer->resource->is_image)
+        return GR_OK;
     GR_TRY(query(buffer, &info, call));
     const gr_dtype plain = gr_array_dtype(info.format);
     const size_t word = plain ? 0 : info.texel_bytes;
@@ -90,13 +98,6 @@ static gr_status describe_image(const gr_buffer *buffer, struct described *d, co
     d->desc.strides = d->strides;
     d->desc.layout = first && !word ? GR_LAYOUT_HWC : GR_LAYOUT_SHAPE;
     return GR_OK;
-}
-
-static gr_status describe(const gr_buffer *buffer, struct described *d, const char *call)
-{
-    d->desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = d->shape);
-    d->shape[0] = (int64_t)buffer->size;
-    return buffer->resource->is_image ? describe_image(buffer, d, call) : GR_OK;
 }
 
 /* ---- A tensor of a buffer -------------------------------------------------------------------- */
@@ -165,8 +166,7 @@ static gr_tensor *tensor_of_array(gr_buffer *buffer, gr_tensor_desc *desc, const
         gr_shape_init(&shape, desc, call) != GR_OK)
         return NULL;
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
-    return tensor ? gr_tensor_of_mapping(buffer, tensor, (CUdeviceptr)(uintptr_t)array, 0, 0, call)
-                  : NULL;
+    return tensor ? complete(buffer, tensor, (CUdeviceptr)(uintptr_t)array, 0, 0, call) : NULL;
 }
 
 gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
@@ -187,7 +187,7 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
     gr_endings_collect();
     gr_tensor *tensor = gr_tensor_make(&d.desc, &shape, __func__);
     size_t low = d.desc.offset - shape.before;
-    return tensor ? gr_tensor_of_mapping(buffer, tensor, buffer->ptr + d.desc.offset,
-                                         buffer->ptr + low, buffer->size - low, __func__)
+    return tensor ? complete(buffer, tensor, buffer->ptr + d.desc.offset, buffer->ptr + low,
+                             buffer->size - low, __func__)
                   : NULL;
 }

@@ -95,18 +95,9 @@ static bool find_span(struct gr_shape *s, size_t element)
     return s->before == (uint64_t)before && s->span == (uint64_t)way;
 }
 
-static bool is_compact(const struct gr_shape *s, size_t element)
-{
-    int64_t strides[GR_TENSOR_DIMS];
-    gr_shape_compact(s->ndim, s->shape, element, strides);
-    for (unsigned i = 0; i < s->ndim && s->bytes; i++)
-        if (s->shape[i] > 1 && s->strides[i] != strides[i])
-            return false;
-    return true;
-}
-
 gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
 {
+    int64_t packed[GR_TENSOR_DIMS];
     GR_TRY(check_fields(desc, call));
     size_t element = gr_dtype_size(desc->dtype);
     *s = (struct gr_shape){.ndim = desc->ndim};
@@ -114,13 +105,13 @@ gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const ch
         s->shape[i] = desc->shape[i];
     if (!count_bytes(s, element))
         return refuse_large(s->ndim, s->shape, "", call);
-    if (desc->strides)
-        memcpy(s->strides, desc->strides, s->ndim * sizeof(*s->strides));
-    else
-        gr_shape_compact(s->ndim, s->shape, element, s->strides);
+    gr_shape_compact(s->ndim, s->shape, element, packed);
+    memcpy(s->strides, desc->strides ? desc->strides : packed, s->ndim * sizeof(*packed));
     if (!find_span(s, element))
         return refuse_large(s->ndim, s->shape, " with these strides", call);
-    s->compact = is_compact(s, element);
+    s->compact = true;
+    for (unsigned i = 0; i < s->ndim && s->bytes; i++)
+        s->compact = s->compact && (s->shape[i] <= 1 || s->strides[i] == packed[i]);
     return GR_OK;
 }
 

@@ -138,13 +138,6 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
                              gr_tensor_end_fn end, void *user, const char *call);
 
 /*
- * Makes `tensor` a tensor of a mapping. Element 0 is at `ptr`, and the memory is `room` bytes from
- * `low` on. The mapping must not have ended.
- */
-gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdeviceptr ptr,
-                                CUdeviceptr low, size_t room, const char *call);
-
-/*
  * Makes the context current if the driver may be called: the context exists, and the process is not
  * exiting. Tries twice, because after a failure memory is leaked, or the use of a stream is not
  * noted, and the memory may be freed under its work.

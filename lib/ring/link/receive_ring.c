@@ -88,32 +88,20 @@ static gr_status check_context(const struct gr_description *d, const struct gr_c
         device, owner);
 }
 
-static gr_status import_slot(struct receiving *r, const struct gr_description *d,
-                             struct gr_message *message)
+/* Receives a slot. The caller closes the descriptors that stay in the message. */
+static gr_status receive_slot(struct receiving *r, struct gr_message *message)
 {
-    GR_TRY(r->arrived == 0 ? gr_share_context(d, &r->context, r->call)
-                           : check_context(d, &r->context, r->call));
-    gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
+    struct gr_description d;
+    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_SLOT, message, &r->deadline, r->call));
+    GR_TRY(gr_description_read(message, &d, r->call));
+    GR_TRY(check_slot(r, &d, message));
+    GR_TRY(r->arrived == 0 ? gr_share_context(&d, &r->context, r->call)
+                           : check_context(&d, &r->context, r->call));
+    gr_resource *resource = gr_share_import(&d, message, &r->context, r->call);
     if (!resource)
         return gr_last_error()->status;
     r->resources[r->arrived++] = resource;
     return GR_OK;
-}
-
-static gr_status receive_slot(struct receiving *r)
-{
-    struct gr_description d;
-    struct gr_message message = {.fd_count = 0};
-    gr_status status =
-        gr_message_receive(r->socket, GR_MESSAGE_SLOT, &message, &r->deadline, r->call);
-    if (status == GR_OK)
-        status = gr_description_read(&message, &d, r->call);
-    if (status == GR_OK)
-        status = check_slot(r, &d, &message);
-    if (status == GR_OK)
-        status = import_slot(r, &d, &message);
-    gr_message_discard_fds(&message);
-    return status;
 }
 
 static gr_status import_semaphores(struct receiving *r)
@@ -137,7 +125,11 @@ static gr_status receive_all(struct receiving *r)
     GR_TRY(receive_ring_message(r));
     for (uint64_t i = 0; i < r->d.slots; i++) {
         GR_TRY(gr_message_check_deadline(&r->deadline, r->call));
-        GR_TRY(receive_slot(r));
+        struct gr_message message = {.fd_count = 0};
+        gr_status status = receive_slot(r, &message);
+        gr_message_discard_fds(&message);
+        if (status != GR_OK)
+            return status;
     }
     GR_TRY(import_semaphores(r));
     return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);

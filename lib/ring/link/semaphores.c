@@ -243,18 +243,14 @@ static void follow(const struct gr_link *link, CUstream stream)
         gr_driver()->StreamWaitEvent(link->passed, link->mark, 0);
 }
 
-/* Whether this thread has to wait for the peer's work, because the graphics API cannot. */
-static bool waits_in_thread(const struct gr_ring_side *side)
-{
-    const gr_resource *resource = side->resources[0];
-    return !side->is_cuda && resource->backend->waits_in_thread &&
-           resource->backend->waits_in_thread(resource);
-}
-
 gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                              bool *done, const char *call)
 {
-    const uint64_t last = waits_in_thread(side) ? last_in(link, side, n) : 0;
+    const gr_resource *first = side->resources[0];
+    /* This thread has to wait for the peer's work if the graphics API cannot. */
+    const bool waits =
+        !side->is_cuda && first->backend->waits_in_thread && first->backend->waits_in_thread(first);
+    const uint64_t last = waits ? last_in(link, side, n) : 0;
     struct gr_peer_probe *arriving = &link->arriving;
     *done = last == 0;
     if (*done)

@@ -280,19 +280,6 @@ static gr_status send_message(const struct sending *s, const struct gr_message *
     return gr_message_send(s->socket, message, &s->deadline, s->call);
 }
 
-static gr_status send_head(struct sending *s)
-{
-    const struct gr_ring_description d = {
-        .slots = s->count,
-        .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
-        .mode = s->ring->state.newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
-        .sent_value = gr_semaphore_last(s->mine),
-        .received_value = gr_semaphore_last(s->theirs),
-    };
-    gr_fields_write(gr_ring_fields, GR_RING_FIELD_COUNT, &d, &s->head);
-    return send_message(s, &s->head);
-}
-
 static gr_status send_slot(const struct sending *s, uint32_t i)
 {
     struct gr_description d;
@@ -306,7 +293,15 @@ static gr_status send_slot(const struct sending *s, uint32_t i)
 
 static gr_status send_all(struct sending *s)
 {
-    GR_TRY(send_head(s));
+    const struct gr_ring_description d = {
+        .slots = s->count,
+        .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
+        .mode = s->ring->state.newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
+        .sent_value = gr_semaphore_last(s->mine),
+        .received_value = gr_semaphore_last(s->theirs),
+    };
+    gr_fields_write(gr_ring_fields, GR_RING_FIELD_COUNT, &d, &s->head);
+    GR_TRY(send_message(s, &s->head));
     for (uint32_t i = 0; i < s->count; i++) {
         GR_TRY(gr_message_check_deadline(&s->deadline, s->call));
         GR_TRY(send_slot(s, i));
