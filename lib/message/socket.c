@@ -437,11 +437,10 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
                        header.fd_count, message->fd_count);
     /* before any other use of them: on a file system of the peer even fstat() could block */
     for (unsigned i = 0; i < message->fd_count; i++)
-        if (!gr_foreign_is_shareable(message->fds[i]))
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Descriptor %u of the message is neither a memfd with small pages nor a "
-                           "GPU driver's file: grinterop did not send it.",
-                           i);
+        GR_REFUSE_IF(!gr_foreign_is_shareable(message->fds[i]), call,
+                     "Descriptor %u of the message is neither a memfd with small pages nor a GPU "
+                     "driver's file: grinterop did not send it.",
+                     i);
     message->data_size = header.data_size;
     return GR_OK;
 }

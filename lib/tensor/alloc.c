@@ -146,20 +146,16 @@ static gr_status check(const gr_tensor_desc *desc, struct gr_shape *shape,
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and "
                        "wrap it by gr_tensor_from_memory().");
-    if (desc->exportable && desc->memory != GR_MEMORY_DEVICE)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`exportable` is for memory of a CUDA device: leave `memory` "
-                       "GR_MEMORY_DEVICE.");
-    if (desc->offset)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
-                       desc->offset);
-    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The strides %s of the shape %s are negative or let elements share bytes: "
-                       "only views can have such strides.",
-                       gr_shape_format(shape->ndim, shape->strides).text,
-                       gr_shape_format(shape->ndim, shape->shape).text);
+    GR_REFUSE_IF(desc->exportable && desc->memory != GR_MEMORY_DEVICE, call,
+                 "`exportable` is for memory of a CUDA device: leave `memory` GR_MEMORY_DEVICE.");
+    GR_REFUSE_IF(desc->offset, call,
+                 "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
+                 desc->offset);
+    GR_REFUSE_IF(shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)), call,
+                 "The strides %s of the shape %s are negative or let elements share bytes: only "
+                 "views can have such strides.",
+                 gr_shape_format(shape->ndim, shape->strides).text,
+                 gr_shape_format(shape->ndim, shape->shape).text);
     return stream == GR_STREAM_NONE ? GR_OK : gr_stream_check(like, stream, false, call);
 }
 

@@ -10,14 +10,11 @@ static gr_status prepare(const gr_tensor *tensor, const gr_tensor_desc *desc, gr
 {
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(gr_tensor_refuse_array(tensor, "which has no views", call));
-    if (!desc)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`desc` is NULL: pass the description of the view.");
+    GR_REFUSE_IF(!desc, call, "`desc` is NULL: pass the description of the view.");
     GR_TRY(GR_TAKE(gr_tensor_desc, own, desc, call));
-    if (own->memory && own->memory != tensor->info.memory)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is %d, but that of the tensor is %d: leave the field 0.",
-                       (int)own->memory, (int)tensor->info.memory);
+    GR_REFUSE_IF(own->memory && own->memory != tensor->info.memory, call,
+                 "`memory` is %d, but that of the tensor is %d: leave the field 0.",
+                 (int)own->memory, (int)tensor->info.memory);
     own->memory = tensor->info.memory;
     own->read_only = own->read_only || tensor->info.read_only;
     GR_TRY(gr_shape_init(shape, own, call));

@@ -43,12 +43,12 @@ gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char 
     /* The seals come first: without them the peer could shrink the file after a check of its size.
      */
     const int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) ||
-        file.st_size != (off_t)size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The descriptor received for the ring's page is not sealed memory of the "
-                       "right size (%zu): grinterop did not send it.",
-                       size);
+    const bool is_sealed = seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &file) == 0 &&
+                           S_ISREG(file.st_mode) && file.st_size == (off_t)size;
+    GR_REFUSE_IF(!is_sealed, call,
+                 "The descriptor received for the ring's page is not sealed memory of the right "
+                 "size (%zu): grinterop did not send it.",
+                 size);
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
         return gr_fail_errno(errno, call, "Cannot map the ring's page");
