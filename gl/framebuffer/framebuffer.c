@@ -390,10 +390,7 @@ static gr_status fetch_parts(struct fetch *f)
 /* Does the work, and restores the state of the application that it changes. */
 static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
 {
-    GL_SAVED(before, 0);
-    gl_save_pixels(&before, f->context,
-                   GL_SAVE(ERRORS) | GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) |
-                       GL_SAVE(CLAMP));
+    GL_SAVED(before, GL_SAVE(ERRORS) | GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER));
     gr_status status = work(f);
     if (f->staging)
         gl_staged_unfill(f->staging); /* after an error no map has used what OpenGL wrote */

@@ -67,8 +67,9 @@ void gl_attachment_calls(const struct gl_texel_move *move, const struct gl_texel
     const struct gl_attachment *a = source->attachment;
     const bool resolves = a->samples > 0 || a->is_blitted;
     GLuint framebuffer = 0, renderbuffer = 0;
-    gl_errors_take(); /* the caller reports those of the read only */
     GL_SAVED(before, 0);
+    gl_save_pixels(&before, move->context, GL_SAVE(CLAMP));
+    gl_errors_take(); /* the caller reports those of the read only */
     select_attachment(a, &before);
     if (resolves) {
         glGenRenderbuffers(1, &renderbuffer);

@@ -215,7 +215,8 @@ static bool can_write(const struct gl_texel_move *m, const struct gl_texel_sourc
     if (m->at + s->offset + (gl_texels_layer(s) + 3) / 4 * 4 > m->size)
         return false;
     glGetNamedBufferParameteriv(m->buffer, GL_BUFFER_MAPPED, &mapped);
-    glGetNamedBufferParameteriv(m->buffer, GL_BUFFER_ACCESS_FLAGS, &access);
+    if (mapped)
+        glGetNamedBufferParameteriv(m->buffer, GL_BUFFER_ACCESS_FLAGS, &access);
     return !mapped || access & GL_MAP_PERSISTENT_BIT;
 }
 

@@ -107,9 +107,9 @@ void gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_sour
                     size_t n);
 
 /*
- * Reads an attachment into a buffer. The caller has called gl_save_pixels(), and OpenGL does not
- * render conditionally if there is a shader. False after an OpenGL error, or with GL_NO_ERROR where
- * the state does not allow the shader, which alone reads one sample.
+ * Reads an attachment into a buffer. OpenGL does not render conditionally if there is a shader.
+ * False after an OpenGL error, or with GL_NO_ERROR where the state does not allow the shader, which
+ * alone reads one sample.
  */
 bool gl_texels_read(const struct gl_texel_move *move, const struct gl_texel_source *source,
                     unsigned int *error);
