@@ -54,7 +54,7 @@ void gl_label_remove(struct gl_label *label, unsigned kind, unsigned name)
 /* Not inlined: a label that has not changed needs no registers for this. */
 GR_NOINLINE static bool adopt(struct gl_label *label, const struct gl_label *now)
 {
-    if (!*now->text || strncmp(now->text, GL_LABEL_PREFIX, strlen(GL_LABEL_PREFIX)) == 0)
+    if (!*now->text || gl_label_is_own(now))
         return false;
     *label = *now;
     return true;

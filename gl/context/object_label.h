@@ -16,6 +16,12 @@
 bool gl_label_take(struct gl_label *label, const struct gl_context *context, unsigned kind,
                    unsigned name);
 
+/* Whether grinterop gave the label, and not the application, which may give it to many objects. */
+static inline bool gl_label_is_own(const struct gl_label *label)
+{
+    return strncmp(label->text, GL_LABEL_PREFIX, sizeof(GL_LABEL_PREFIX) - 1) == 0;
+}
+
 /* Removes the label that gl_label_take() gave. */
 void gl_label_remove(struct gl_label *label, unsigned kind, unsigned name);
 

@@ -124,6 +124,8 @@ static inline gr_status check_one(gr_resource *resource, CUstream stream, const 
 {
     if (!is_same(resource))
         GR_TRY(accept_other(resource, call));
+    else if (gl_object_is_fixed(gl_of(resource)))
+        return GR_OK;
     if (resource->follows && !resource->mapped)
         return gl_object_follow((struct gl_resource *)resource, stream, call);
     return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);

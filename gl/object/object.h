@@ -5,6 +5,7 @@
 
 #include "lib/external/external.h"
 #include "gl/context/context.h"
+#include "gl/context/object_label.h"
 #include "gl/format/format.h"
 
 struct gl_arrays;
@@ -130,6 +131,15 @@ struct gl_object_text gl_object_text(const gr_resource *resource);
  * `direct`: the context has direct state access.
  */
 size_t gl_buffer_storage(unsigned int name, bool direct);
+
+/*
+ * Whether an object that gl_label_holds() has found has its storage for good: nothing replaces
+ * immutable storage, and the label is of grinterop, so no other object has it.
+ */
+static inline bool gl_object_is_fixed(const struct gl_resource *r)
+{
+    return r->immutable && !r->replaced && gl_label_is_own(&r->label);
+}
 
 /* Whether glBufferStorage allocated the storage, so that it cannot be replaced. */
 bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context);
