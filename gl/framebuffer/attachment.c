@@ -3,7 +3,7 @@
  * Queries an attachment of a framebuffer, and chooses a format in which its pixels are read
  * unchanged.
  */
-#include "gl/framebuffer/attachment.h"
+#include "gl/framebuffer/framebuffer.h"
 
 #include <stdio.h>
 

@@ -18,8 +18,8 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
-#include "gl/framebuffer/attachment.h"
-#include "gl/framebuffer/kept_staging.h"
+#include "gl/framebuffer/framebuffer.h"
+#include "gl/context/saved_state.h"
 #include "gl/object/object.h"
 #include "gl/shared/shared.h"
 #include "gl/staged/staged.h"
@@ -231,30 +231,24 @@ static gr_status refuse_sample(const struct fetch *f, const struct part *p)
                    gl_attachment_text(&p->attachment).text);
 }
 
-static struct gl_texel_source source_of(const struct part *p)
-{
-    const gr_framebuffer_options *o = &p->options;
-    return (struct gl_texel_source){.attachment = &p->attachment,
-                                    .layers = 1,
-                                    .x = (int)o->x,
-                                    .y = (int)o->y,
-                                    .width = (int)o->width,
-                                    .height = (int)o->height,
-                                    .pixel = (unsigned)(p->bytes / o->width / o->height),
-                                    .offset = p->offset};
-}
-
 static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
 {
     if (conditional && (p->attachment.samples > 0 || p->attachment.is_blitted))
         return refuse_conditional(f);
-    const struct gl_texel_source source = source_of(p);
-    const struct gl_texel_move move = {.context = f->context,
-                                       .shader = conditional ? NULL : f->shader,
-                                       .buffer = f->name,
-                                       .size = f->staging->size};
+    const gr_framebuffer_options *o = &p->options;
+    const struct gl_attachment_read read = {.context = f->context,
+                                            .shader = conditional ? NULL : f->shader,
+                                            .attachment = &p->attachment,
+                                            .x = (int)o->x,
+                                            .y = (int)o->y,
+                                            .width = (int)o->width,
+                                            .height = (int)o->height,
+                                            .pixel = (unsigned)(p->bytes / o->width / o->height),
+                                            .buffer = f->name,
+                                            .size = f->staging->size,
+                                            .offset = p->offset};
     GLenum error;
-    if (gl_texels_read(&move, &source, &error))
+    if (gl_attachment_read(&read, &error))
         return GR_OK;
     if (error == GL_NO_ERROR)
         return refuse_sample(f, p);
@@ -319,8 +313,7 @@ static gr_status find_part(struct fetch *f, struct part *p)
     GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype, f->call) : GR_OK);
     GR_TRY(check_sample(p, f->call));
     GR_TRY(settle_rectangle(p, f->call));
-    const struct gl_texel_source source = source_of(p);
-    if (!gl_texels_suit_shader(&source, 1))
+    if (!gl_attachment_suits_shader(&p->attachment))
         return p->attachment.sample ? refuse_sample(f, p) : GR_OK;
     if (!f->shader)
         f->shader =

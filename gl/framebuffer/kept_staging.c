@@ -4,7 +4,7 @@
  * NVIDIA it has four staging buffers, which OpenGL fills in turn while CUDA still reads earlier
  * ones. In Mesa, where in_flight does not work, it is one shared buffer.
  */
-#include "gl/framebuffer/kept_staging.h"
+#include "gl/framebuffer/framebuffer.h"
 
 #include <stdlib.h>
 

@@ -37,40 +37,13 @@ bool gl_texels_regions_supported(void);
 
 /* ---- A move ---------------------------------------------------------------------------------- */
 
-/* An attachment of the framebuffer that is bound for reading. */
-struct gl_attachment {
-    unsigned int framebuffer;
-    unsigned int name;            /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
-    unsigned int mask;            /* GL_COLOR_BUFFER_BIT, ... */
-    const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
-    /* the format of a renderbuffer to which the attachment can be resolved */
-    unsigned int resolved;
-    bool exact; /* each channel has the bits of `resolved`, or fewer bits of a float */
-    /*
-     * A blit to `resolved` has to convert. NVIDIA's glReadPixels (580) returns a signed normalized
-     * texel c of b bits as (2c + 1) / (2^b - 1), the rule before OpenGL 4.2; its shaders do not.
-     */
-    bool is_blitted;
-    bool numbers;      /* whether the values are integers, not fractions */
-    int width, height; /* 0: unknown */
-    int samples;       /* 0: not multisampled */
-    int sample;        /* the one to read, counted from 1; 0: all of them, resolved */
-    /* the texture or renderbuffer; `target` is NULL if unknown, or for the default framebuffer */
-    const struct gl_target *target;
-    unsigned int object;
-    int internal, level, layer;
-    unsigned int face; /* 0: not a cube face */
-    bool layered;
-};
-
-/* A rectangle of an attachment, or of layers of one level of a texture or renderbuffer. */
+/* A rectangle of layers of one level of a texture or renderbuffer. */
 struct gl_texel_source {
-    const struct gl_attachment *attachment; /* NULL: the image that the next fields describe */
     const struct gl_target *target;
     const struct gl_format *format;
     unsigned int name;
     int level, layer;
-    int layers;     /* also slices, or faces; 1 for an attachment */
+    int layers;     /* also slices, or faces */
     bool is_region; /* not a whole level */
     int x, y, width, height;
     unsigned pixel; /* the bytes of a texel in memory */
@@ -80,10 +53,9 @@ struct gl_texel_source {
 struct gl_texel_move {
     const struct gl_context *context; /* the current one */
     struct gl_shader *shader;         /* NULL: calls of OpenGL move the texels */
-    bool to_image;                    /* for images only */
-    unsigned int buffer;              /* 0: `at` is an address in host memory */
-    uintptr_t at;                     /* where the offsets begin in memory */
-    size_t size;                      /* of the buffer, for an attachment */
+    bool to_image;
+    unsigned int buffer;  /* 0: `at` is an address in host memory */
+    uintptr_t at;         /* where the offsets begin in memory */
     unsigned int scratch; /* for renderbuffers: the texture by which OpenGL can copy them */
     /* for a buffer in memory of CUDA, otherwise NULL: a buffer of one word, created if it is 0 */
     unsigned int *word;
@@ -106,29 +78,19 @@ bool gl_texels_suit_shader(const struct gl_texel_source sources[], size_t n);
 void gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
                     size_t n);
 
+/* A parameter of a texture, by glGetTextureParameteriv(). */
+int gl_texels_parameter(unsigned int texture, unsigned int name);
+
 /*
- * Reads an attachment into a buffer. OpenGL does not render conditionally if there is a shader.
- * False after an OpenGL error, or with GL_NO_ERROR where the state does not allow the shader, which
- * alone reads one sample.
+ * Whether the parameters of the texture let image units access the level as integers. Image units
+ * ignore the other parameters, but the texture must be complete.
  */
-bool gl_texels_read(const struct gl_texel_move *move, const struct gl_texel_source *source,
-                    unsigned int *error);
+bool gl_texels_accessible(unsigned int texture, int level);
 
 /* ---- The calls of OpenGL --------------------------------------------------------------------- */
 
 void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_source sources[],
                     size_t n);
-
-/* Reads an attachment into the buffer. */
-void gl_attachment_calls(const struct gl_texel_move *move, const struct gl_texel_source *source);
-
-/*
- * Copies a rectangle of the attachment to a texture of the format, at 0, 0. A layered attachment is
- * read from its first layer. Colours that are encoded as sRGB are resolved linearly, and otherwise
- * copied as they are. False: OpenGL cannot draw to the texture.
- */
-bool gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
-                        unsigned int texture);
 
 /*
  * Creates a texture with the internal format of a renderbuffer, for gl_texel_move.scratch. The

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reads the attachments of a framebuffer, which is bound for reading and drawing, into staging
+ * buffers.
+ */
+#ifndef GR_GL_FRAMEBUFFER_FRAMEBUFFER_H
+#define GR_GL_FRAMEBUFFER_FRAMEBUFFER_H
+
+#include <stdbool.h>
+
+#include "gl/context/context.h"
+#include "gl/format/format.h"
+#include "gl/texels/texel_shader.h"
+
+/* An attachment of the framebuffer that is bound for reading. */
+struct gl_attachment {
+    unsigned int framebuffer;
+    unsigned int name;            /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
+    unsigned int mask;            /* GL_COLOR_BUFFER_BIT, ... */
+    const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
+    /* the format of a renderbuffer to which the attachment can be resolved */
+    unsigned int resolved;
+    bool exact; /* each channel has the bits of `resolved`, or fewer bits of a float */
+    /*
+     * A blit to `resolved` has to convert. NVIDIA's glReadPixels (580) returns a signed normalized
+     * texel c of b bits as (2c + 1) / (2^b - 1), the rule before OpenGL 4.2; its shaders do not.
+     */
+    bool is_blitted;
+    bool numbers;      /* whether the values are integers, not fractions */
+    int width, height; /* 0: unknown */
+    int samples;       /* 0: not multisampled */
+    int sample;        /* the one to read, counted from 1; 0: all of them, resolved */
+    /* the texture or renderbuffer; `target` is NULL if unknown, or for the default framebuffer */
+    const struct gl_target *target;
+    unsigned int object;
+    int internal, level, layer;
+    unsigned int face; /* 0: not a cube face */
+    bool layered;
+};
+
+/* ---- What it is: attachment.c ---------------------------------------------------------------- */
+
+/*
+ * Describes `attachment` of a->framebuffer. An `attachment` of 0 is the one that glReadBuffer()
+ * selected.
+ */
+gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
+                                 const struct gl_context *context, const char *call);
+
+/* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
+struct gl_attachment_text {
+    char text[96];
+};
+struct gl_attachment_text gl_attachment_text(const struct gl_attachment *a);
+
+/* Records an OpenGL error of a call that concerns the attachment. */
+gr_status gl_attachment_fail(const struct gl_attachment *a, unsigned int error,
+                             const char *function, const char *call);
+
+/* ---- Its pixels: read_attachment.c ----------------------------------------------------------- */
+
+/* A rectangle of an attachment, and the place of its pixels in a buffer. */
+struct gl_attachment_read {
+    const struct gl_context *context; /* the current one */
+    struct gl_shader *shader;         /* NULL: glReadPixels() */
+    const struct gl_attachment *attachment;
+    int x, y, width, height;
+    unsigned pixel; /* the bytes of a pixel in the buffer */
+    unsigned int buffer;
+    size_t size;   /* of the buffer */
+    size_t offset; /* of the pixels in the buffer, which are tightly packed */
+};
+
+/* Whether a shader can read the attachment, so that a read should have one. Calls no OpenGL. */
+bool gl_attachment_suits_shader(const struct gl_attachment *a);
+
+/*
+ * Reads the pixels. OpenGL does not render conditionally if there is a shader. False after an
+ * OpenGL error, or with GL_NO_ERROR where the state does not allow the shader, which alone reads
+ * one sample.
+ */
+bool gl_attachment_read(const struct gl_attachment_read *read, unsigned int *error);
+
+/* ---- Staging buffers: kept_staging.c --------------------------------------------------------- */
+
+/*
+ * Returns a read_only buffer of at least `size` bytes with frames in flight, for the OpenGL context
+ * and the CUDA context that are current. It stays with the OpenGL context, which owns it, and is
+ * valid until the next call of this function. NULL after an error, which is recorded.
+ */
+gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, const char *call);
+
+#endif
