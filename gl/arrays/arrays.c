@@ -138,13 +138,6 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
     return GR_OK;
 }
 
-/* Returns the size of the memory for depth that CUDA converts; 0 for other images. */
-static size_t depth_size(const struct gl_resource *r)
-{
-    const struct extent e = extent_of(r, 0);
-    return gl_transfer_integers(r->format) ? e.size.row * e.size.rows : 0;
-}
-
 gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,
                            const char *call)
 {
@@ -154,20 +147,15 @@ gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_res
     return GR_OK;
 }
 
-static gr_status make_depth(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
-{
-    const size_t size = depth_size(r);
-    if (!size)
-        return GR_OK;
-    GR_TRY(gl_arrays_memory(&arrays->depth, size, r, call));
-    return gl_depth_prepare(r, arrays, call);
-}
-
 static gr_status allocate(struct gl_resource *r, struct gl_arrays *arrays, unsigned flags,
                           const char *call)
 {
-    CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
-    GR_TRY(make_depth(r, arrays, call));
+    const CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
+    if (gl_transfer_integers(r->format)) {
+        const struct gr_level size = extent_of(r, 0).size;
+        GR_TRY(gl_arrays_memory(&arrays->depth, size.row * size.rows, r, call));
+        GR_TRY(gl_depth_prepare(r, arrays, call));
+    }
     for (unsigned i = 0; i < arrays->count; i++)
         GR_TRY(make_array(&described, r->base.image.levels, &arrays->layers[i], r));
     return GR_OK;

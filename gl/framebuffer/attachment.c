@@ -78,17 +78,15 @@ static unsigned int native_name(unsigned int framebuffer, unsigned int attachmen
     return is_depth(attachment) ? GL_DEPTH : is_stencil(attachment) ? GL_STENCIL : attachment;
 }
 
-static unsigned int queried_name(unsigned int name)
-{
-    return name == GL_BACK ? GL_BACK_LEFT : name == GL_FRONT ? GL_FRONT_LEFT : name;
-}
-
 /* ---- Formats --------------------------------------------------------------------------------- */
 
 static int query(const struct gl_attachment *a, unsigned int what)
 {
+    const GLenum name = a->name == GL_BACK    ? GL_BACK_LEFT
+                        : a->name == GL_FRONT ? GL_FRONT_LEFT
+                                              : a->name;
     GLint value = 0;
-    glGetFramebufferAttachmentParameteriv(GL_READ_FRAMEBUFFER, queried_name(a->name), what, &value);
+    glGetFramebufferAttachmentParameteriv(GL_READ_FRAMEBUFFER, name, what, &value);
     return value;
 }
 

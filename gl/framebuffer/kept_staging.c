@@ -28,59 +28,53 @@ struct kept {
 static struct gr_lock lock = GR_LOCK(KEPT_STAGING); /* protects the list */
 static struct kept *all;
 
-/* Takes what belongs to a destroyed context out of the list. */
-static struct kept *take_gone(void)
+/* Takes `also`, which may be NULL, and what belongs to destroyed contexts out of the list. */
+static struct kept *take(const struct kept *also)
 {
-    struct kept *gone = NULL, **link = &all;
+    struct kept *taken = NULL, **link = &all;
     GR_LOCKED(&lock);
     while (*link) {
         struct kept *k = *link;
-        if (!gl_context_is_gone(&k->context) && !gr_context_is_gone(&k->staging->context)) {
+        if (k != also && !gl_context_is_gone(&k->context) &&
+            !gr_context_is_gone(&k->staging->context)) {
             link = &k->next;
             continue;
         }
         *link = k->next;
-        k->next = gone;
-        gone = k;
+        k->next = taken;
+        taken = k;
     }
-    return gone;
+    return taken;
 }
 
-static void end(struct kept *k)
+static void end(const struct kept *also)
 {
+    struct kept *next;
     GR_KEEP_ERROR();
-    gr_resource_drop(k->staging);
-    free(k);
+    for (struct kept *k = take(also); k; k = next) {
+        next = k->next;
+        gr_resource_drop(k->staging);
+        free(k);
+    }
 }
 
 static void collect(void)
 {
-    struct kept *next;
-    for (struct kept *k = take_gone(); k; k = next) {
-        next = k->next;
-        end(k);
-    }
+    end(NULL);
 }
 
-/* Takes what the OpenGL context keeps for the CUDA context out of the list, so that it is ours. */
-static struct kept *take(const struct gl_context *context, const struct gr_context *cuda)
+/*
+ * Finds what the OpenGL context keeps for the CUDA context. It stays in the list: no other thread
+ * finds it while the OpenGL context is current here.
+ */
+static struct kept *find(const struct gl_context *context, const struct gr_context *cuda)
 {
-    struct kept **link = &all;
     GR_LOCKED(&lock);
-    while (*link && !(gl_context_identical(&(*link)->context, context) &&
-                      gr_context_same(&(*link)->staging->context, cuda)))
-        link = &(*link)->next;
-    struct kept *k = *link;
-    if (k)
-        *link = k->next;
+    struct kept *k = all;
+    while (k && !(gl_context_identical(&k->context, context) &&
+                  gr_context_same(&k->staging->context, cuda)))
+        k = k->next;
     return k;
-}
-
-static void put(struct kept *k)
-{
-    GR_LOCKED(&lock);
-    k->next = all;
-    all = k;
 }
 
 static struct kept *make(const struct gl_context *context, size_t size, const char *call)
@@ -91,15 +85,18 @@ static struct kept *make(const struct gl_context *context, size_t size, const ch
         return NULL;
     k->context = *context;
     k->staging = gr_create_gl_buffer(size, GR_READ_ONLY, &options);
-    if (k->staging) {
-        if (context->computes) /* the shader looks for the label */
-            gl_object_label_staging(k->staging);
-        gr_live_remove(GR_LIVE_RESOURCE, k->staging); /* the application does not own it */
-        gl_after_context(collect);
-        return k;
+    if (!k->staging) {
+        free(k);
+        return NULL;
     }
-    free(k);
-    return NULL;
+    if (context->computes) /* the shader looks for the label */
+        gl_object_label_staging(k->staging);
+    gr_live_remove(GR_LIVE_RESOURCE, k->staging); /* the application does not own it */
+    gl_after_context(collect);
+    GR_LOCKED(&lock);
+    k->next = all;
+    all = k;
+    return k;
 }
 
 gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, const char *call)
@@ -107,21 +104,14 @@ gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, cons
     struct gr_context cuda;
     if (gr_context_choose(&cuda, gl_find_drawing_device, call) != GR_OK)
         return NULL;
-    struct kept *k = take(context, &cuda);
+    struct kept *k = find(context, &cuda);
     gr_context_drop(&cuda);
     if (k)
         gr_resource_collect(k->staging);
     /* it stays mapped if its release failed, which is retried as long as it lives */
-    if (k && (k->staging->mapped || k->staging->size < size)) {
+    if (!k || k->staging->mapped || k->staging->size < size) {
         end(k);
-        k = NULL;
-    }
-    if (!k) {
-        collect();
         k = make(context, size, call);
     }
-    if (!k)
-        return NULL;
-    put(k);
-    return k->staging;
+    return k ? k->staging : NULL;
 }

@@ -25,18 +25,16 @@ static const char *follow_remedy(void)
 }
 
 /* Whether the object exists. Another object may have its name. */
-static bool is_same(gr_resource *resource)
+static bool is_same(struct gl_resource *r)
 {
-    struct gl_resource *r = (struct gl_resource *)resource;
     return gl_label_holds(&r->label, gl_object_kind(r), r->name);
 }
 
 /* For a resource whose object is gone: one that follows accepts another object of the name. */
-GR_NOINLINE static gr_status accept_other(gr_resource *resource, const char *call)
+GR_NOINLINE static gr_status accept_other(struct gl_resource *r, const char *call)
 {
-    struct gl_resource *r = (struct gl_resource *)resource;
     const bool exists = gl_label_holds(&(struct gl_label){""}, gl_object_kind(r), r->name);
-    if (exists && resource->follows && !resource->mapped) {
+    if (exists && r->base.follows && !r->base.mapped) {
         r->replaced = true;
         return GR_OK;
     }
@@ -44,7 +42,7 @@ GR_NOINLINE static gr_status accept_other(gr_resource *resource, const char *cal
     return gr_fail(GR_ERR_STATE, call,
                    "%s has been deleted since it was registered%s. End the registration by %s, "
                    "and register the object that replaced it.",
-                   gl_object_text(resource).text,
+                   gl_object_text(&r->base).text,
                    exists ? ", and another object has its name now" : "", end_registration());
 }
 
@@ -60,11 +58,10 @@ GR_NOINLINE static gr_status refuse_size(const gr_resource *resource, size_t siz
         end_registration(), follow_remedy());
 }
 
-static gr_status check_buffer(const gr_resource *resource, const char *call)
+static gr_status check_buffer(const struct gl_resource *r, const char *call)
 {
-    const struct gl_resource *r = gl_of(resource);
     const size_t size = gl_buffer_storage(r->name, r->context.direct);
-    return size == resource->size ? GR_OK : refuse_size(resource, size, call);
+    return size == r->base.size ? GR_OK : refuse_size(&r->base, size, call);
 }
 
 /* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
@@ -75,10 +72,9 @@ static const char *format_text(GLint internal, char *text, size_t size)
     return known ? known->name : text;
 }
 
-static gr_status check_level(const gr_resource *resource, const struct gl_level *now,
+static gr_status check_level(const struct gl_resource *r, const struct gl_level *now,
                              const char *call)
 {
-    const struct gl_resource *r = gl_of(resource);
     const struct gl_level *then = &r->level;
     if (memcmp(now, then, sizeof(*now)) == 0)
         return GR_OK;
@@ -88,75 +84,76 @@ static gr_status check_level(const gr_resource *resource, const struct gl_level 
                    "%s was %dx%dx%d of format %s when it was registered, but its storage has since "
                    "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
                    "register it again.%s",
-                   gl_object_text(resource).text, then->width, then->height, then->depth,
+                   gl_object_text(&r->base).text, then->width, then->height, then->depth,
                    format_text(then->internal, was, sizeof(was)), now->width, now->height,
                    now->depth, format_text(now->internal, is, sizeof(is)), end_registration(),
                    follow_remedy());
 }
 
-static gr_status check_levels(const gr_resource *resource, const char *call)
+static gr_status check_levels(const struct gl_resource *r, const char *call)
 {
-    const struct gl_resource *r = gl_of(resource);
+    const unsigned levels = r->base.image.levels;
     struct gl_image_storage now;
     gl_image_storage(r->name, r->target->target, &r->context, &now);
-    GR_TRY(check_level(resource, &now.base, call));
-    if (now.levels == resource->image.levels && !now.incomplete)
+    GR_TRY(check_level(r, &now.base, call));
+    if (now.levels == levels && !now.incomplete)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
                    "%s had %u level%s when it was registered, but has different levels now. Close "
                    "the resource and register it again.",
-                   gl_object_text(resource).text, resource->image.levels,
-                   gr_s(resource->image.levels));
+                   gl_object_text(&r->base).text, levels, gr_s(levels));
 }
 
 /* A transport that copies accesses all levels; CUDA has those of a registration. */
-GR_NOINLINE static gr_status check_image(const gr_resource *resource, const char *call)
+GR_NOINLINE static gr_status check_image(const struct gl_resource *r, const char *call)
 {
-    const struct gl_resource *r = gl_of(resource);
-    if (r->arrays && resource->image.levels > 1)
-        return check_levels(resource, call);
+    if (r->arrays && r->base.image.levels > 1)
+        return check_levels(r, call);
     const struct gl_level now = gl_image_level(r->name, r->target->target, 0, &r->context);
-    return check_level(resource, &now, call);
+    return check_level(r, &now, call);
 }
 
-static inline gr_status check_one(gr_resource *resource, CUstream stream, const char *call)
+static inline gr_status check_one(struct gl_resource *r, CUstream stream, const char *call)
 {
-    if (!is_same(resource))
-        GR_TRY(accept_other(resource, call));
-    else if (gl_object_is_fixed(gl_of(resource)))
+    if (!is_same(r))
+        GR_TRY(accept_other(r, call));
+    else if (gl_object_is_fixed(r))
         return GR_OK;
-    if (resource->follows && !resource->mapped)
-        return gl_object_follow((struct gl_resource *)resource, stream, call);
-    return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
+    if (r->base.follows && !r->base.mapped)
+        return gl_object_follow(r, stream, call);
+    return r->base.is_image ? check_image(r, call) : check_buffer(r, call);
 }
 
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
                                   const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        GR_TRY(check_one(resources[i], stream, call));
+        GR_TRY(check_one((struct gl_resource *)resources[i], stream, call));
     return GR_OK;
 }
 
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream,
                                      const char *call)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!gl_of(resources[i])->immutable || resources[i]->follows)
-            GR_TRY(check_one(resources[i], stream, call));
-        else if (!is_same(resources[i]))
-            GR_TRY(accept_other(resources[i], call));
+    for (size_t i = 0; i < n; i++) {
+        struct gl_resource *r = (struct gl_resource *)resources[i];
+        if (!r->immutable || r->base.follows)
+            GR_TRY(check_one(r, stream, call));
+        else if (!is_same(r))
+            GR_TRY(accept_other(r, call));
+    }
     return GR_OK;
 }
 
 bool gl_object_intact(const gr_resource *resource)
 {
+    struct gl_resource *r = (struct gl_resource *)resource;
     GR_NO_STATUS();
-    if (check_one((gr_resource *)resource, NULL, "release") == GR_OK)
+    if (check_one(r, NULL, "release") == GR_OK)
         return true;
     /* outside of a ring, gl_object_check_kept() returns an error for a deleted object */
-    const bool received = !resource->in_a_ring && !is_same((gr_resource *)resource);
+    const bool received = !resource->in_a_ring && !is_same(r);
     (received ? gr_error_warn : gr_error_unreceived)("release: the bytes that CUDA wrote are lost");
     return false;
 }
@@ -174,26 +171,13 @@ static gr_status fail_lost(const gr_resource *resource)
 gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (gr_resource_writes(resources[i]) && !resources[i]->in_a_ring && !is_same(resources[i]))
+        if (gr_resource_writes(resources[i]) && !resources[i]->in_a_ring &&
+            !is_same((struct gl_resource *)resources[i]))
             return fail_lost(resources[i]);
     return GR_OK;
 }
 
 /* ---- Buffers that the application has mapped ------------------------------------------------- */
-
-static void query_mapping(const struct gl_resource *r, GLint *mapped, GLint *access)
-{
-    if (r->context.direct) {
-        glGetNamedBufferParameteriv(r->name, GL_BUFFER_MAPPED, mapped);
-        if (*mapped)
-            glGetNamedBufferParameteriv(r->name, GL_BUFFER_ACCESS_FLAGS, access);
-        return;
-    }
-    GL_SAVED(before, 0);
-    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, r->name);
-    glGetBufferParameteriv(target, GL_BUFFER_MAPPED, mapped);
-    glGetBufferParameteriv(target, GL_BUFFER_ACCESS_FLAGS, access);
-}
 
 /*
  * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other
@@ -202,13 +186,23 @@ static void query_mapping(const struct gl_resource *r, GLint *mapped, GLint *acc
 static bool is_locked(const struct gl_resource *r)
 {
     GLint mapped = GL_FALSE, access = 0;
-    query_mapping(r, &mapped, &access);
+    if (r->context.direct) {
+        glGetNamedBufferParameteriv(r->name, GL_BUFFER_MAPPED, &mapped);
+        if (mapped)
+            glGetNamedBufferParameteriv(r->name, GL_BUFFER_ACCESS_FLAGS, &access);
+    } else {
+        GL_SAVED(before, 0);
+        const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, r->name);
+        glGetBufferParameteriv(target, GL_BUFFER_MAPPED, &mapped);
+        glGetBufferParameteriv(target, GL_BUFFER_ACCESS_FLAGS, &access);
+    }
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
 gr_status gl_object_check_unlocked(gr_resource *resource, const char *call)
 {
-    if (!is_same(resource) || !is_locked(gl_of(resource)))
+    struct gl_resource *r = (struct gl_resource *)resource;
+    if (!is_same(r) || !is_locked(r))
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,

@@ -239,13 +239,6 @@ static struct gl_shader *find(const struct gl_context *context)
     return s;
 }
 
-static void list(struct gl_shader *s)
-{
-    GR_LOCKED(&lock);
-    s->next = shaders;
-    shaders = s;
-}
-
 /*
  * Whether the driver runs the shader faster than its own transfers of pixels. Mesa on the CPU takes
  * 20 to 40 times as long: 140 ms against 4 ms for an upload of GL_RGBA8 1920 x 1080.
@@ -267,7 +260,9 @@ static struct gl_shader *create(const struct gl_context *context)
     s->is_fast = is_faster();
     make(s);
     s->kept = !s->usable; /* no later call tries again */
-    list(s);
+    GR_LOCKED(&lock);
+    s->next = shaders;
+    shaders = s;
     return s;
 }
 

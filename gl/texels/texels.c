@@ -34,20 +34,17 @@ bool gl_texels_regions_supported(void)
 
 /* ---- Whether the shader can move them -------------------------------------------------------- */
 
-/* Each layer must start at a whole word of the buffer. */
-static bool image_suits_shader(const struct gl_texel_source *s)
-{
-    return s->target->target != GL_RENDERBUFFER && s->target->target != GL_TEXTURE_RECTANGLE &&
-           gl_format_has_image_units(s->format) && s->layers <= MOST_DISPATCHES &&
-           (s->layers == 1 || gl_texels_layer(s) % 4 == 0);
-}
-
 bool gl_texels_suit_shader(const struct gl_texel_source sources[], size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!image_suits_shader(&sources[i]))
-            return false;
-    return true;
+    bool suit = true;
+    for (size_t i = 0; i < n && suit; i++) {
+        const struct gl_texel_source *s = &sources[i];
+        suit = s->target->target != GL_RENDERBUFFER && s->target->target != GL_TEXTURE_RECTANGLE &&
+               gl_format_has_image_units(s->format) && s->layers <= MOST_DISPATCHES;
+        /* each layer must start at a whole word of the buffer */
+        suit = suit && (s->layers == 1 || gl_texels_layer(s) % 4 == 0);
+    }
+    return suit;
 }
 
 int gl_texels_parameter(unsigned int texture, unsigned int name)
