@@ -5,50 +5,11 @@
  */
 #include "lib/resource/image.h"
 
-#include <grinterop/publish.h>
 #include <stdint.h>
 
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/resource/resource.h"
-
-gr_status gr_image_check(const gr_buffer *buffer, const char *call)
-{
-    GR_TRY(gr_buffer_check(buffer, call));
-    if (!buffer->resource->is_image)
-        return gr_fail(GR_ERR_STATE, call,
-                       "The resource is a buffer, not an image: use gr_buffer_ptr().");
-    if (!gr_buffer_is_live(buffer))
-        return gr_fail(GR_ERR_STATE, call, "The image is no longer mapped: map it again.");
-    return GR_OK;
-}
-
-gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
-                               const char *call)
-{
-    const gr_image_info *image = &resource->image;
-    if (level < image->levels && layer < image->layers)
-        return GR_OK;
-    GR_REFUSE_IF(layer == GR_ALL_LAYERS, call,
-                 "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: pass "
-                 "one. The image has %u level%s and %u layer%s, counted from 0.",
-                 image->levels, gr_s(image->levels), image->layers, gr_s(image->layers));
-    bool swapped = layer < image->levels && level < image->layers;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
-                   "counted from 0.%s",
-                   level, layer, image->levels, gr_s(image->levels), image->layers,
-                   image->cube ? "face" : "layer", gr_s(image->layers),
-                   swapped ? " Are the two swapped? The level comes first." : "");
-}
-
-gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
-                              const char *call)
-{
-    GR_TRY(gr_image_check(buffer, call));
-    return gr_image_check_range(buffer->resource, level, layer, call);
-}
 
 gr_status gr_image_refuse_compressed(unsigned format, const char *call)
 {

@@ -7,18 +7,8 @@
 
 #include "lib/cuda/array_format.h"
 #include "lib/cuda/copy_3d.h"
+#include "lib/resource/checks.h"
 #include "lib/resource/resource_types.h"
-
-/* Refuses NULL, buffers whose mapping has ended, and buffers that are not images. */
-gr_status gr_image_check(const gr_buffer *buffer, const char *call);
-
-/* Refuses a level or layer that does not exist. */
-gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
-                               const char *call);
-
-/* Checks both the mapping and the range, for a mapped image. */
-gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
-                              const char *call);
 
 /* Returns the extent of an existing level, computed from the extent of level 0. */
 static inline size_t gr_level_extent(size_t extent, unsigned level)

@@ -304,57 +304,6 @@ void gr_resource_free(gr_resource *resource)
     gr_resource_drop(resource);
 }
 
-gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
-{
-    if (gr_forked)
-        return gr_refuse_forked(call);
-    GR_REFUSE_IF(!resource, call,
-                 "The resource is NULL: did its creation fail? Call gr_last_error() right after "
-                 "its creation for the reason.");
-    return gr_fail(GR_ERR_STATE, call,
-                   "The resource has been closed. Register the object again to continue.");
-}
-
-/* The buffers in a resource are in the table until its memory is freed. */
-static bool has_memory(const gr_resource *resource)
-{
-    return gr_live_has(GR_LIVE_BUFFER, (const char *)resource + offsetof(gr_resource, first));
-}
-
-gr_status gr_resource_check_slot(const gr_resource *resource, const char *call)
-{
-    if (resource && gr_live_has(GR_LIVE_RESOURCE, resource))
-        return GR_OK;
-    return resource && has_memory(resource) && resource->in_a_ring
-               ? GR_OK
-               : gr_resource_refuse_freed(resource, call);
-}
-
-gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call)
-{
-    return resource ? gr_live_refuse(GR_LIVE_RESOURCE, resource, call)
-                    : gr_resource_refuse_closed(resource, call);
-}
-
-gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call)
-{
-    GR_REFUSE_IF(!buffer, call,
-                 "The buffer is NULL: did the map fail? Call gr_last_error() right after the map "
-                 "for the reason.");
-    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The buffer has been released already. Nothing was done.");
-}
-
-gr_status gr_resource_refuse_in_ring(const char *call)
-{
-    return gr_fail(
-        GR_ERR_STATE, call,
-        "The resource is a slot of a ring, and only the ring maps it: acquire slots by "
-        "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by gr_ring_hand_over() or "
-        "gr_ring_give_back(), and free the ring by gr_ring_free().");
-}
-
 /* ---- Queries --------------------------------------------------------------------------------- */
 
 const gr_resource_info *gr_resource_get_info(const gr_resource *resource)

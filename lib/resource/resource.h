@@ -8,9 +8,8 @@
 #include <grinterop/gr.h>
 
 #include "lib/base/compiler.h"
-#include "lib/base/live_objects.h"
 #include "lib/base/log.h"
-#include "lib/base/fork.h"
+#include "lib/resource/checks.h"
 #include "lib/resource/resource_types.h"
 
 /*
@@ -37,44 +36,6 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 void gr_resource_settle(gr_resource *resource);
 
 /*
- * These functions record why a call cannot use a resource or a buffer; the checks below call them
- * on failure.
- */
-gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call) GR_COLD;
-gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call) GR_COLD;
-gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call) GR_COLD;
-gr_status gr_resource_refuse_in_ring(const char *call) GR_COLD;
-
-/* For a resource that the caller passed: refuses NULL and a freed resource. */
-static inline gr_status gr_resource_check_given(const gr_resource *resource, const char *call)
-{
-    return resource && gr_live_has(GR_LIVE_RESOURCE, resource)
-               ? GR_OK
-               : gr_resource_refuse_freed(resource, call);
-}
-
-/*
- * Like gr_resource_check_given(), for calls with the resource of a slot: its caller may have freed
- * it, since the ring keeps it.
- */
-gr_status gr_resource_check_slot(const gr_resource *resource, const char *call);
-
-/* For a buffer that the caller passed: refuses NULL and a released buffer. */
-static inline gr_status gr_buffer_check(const gr_buffer *buffer, const char *call)
-{
-    return buffer && gr_live_has(GR_LIVE_BUFFER, buffer) && buffer->out && !buffer->later
-               ? GR_OK
-               : gr_buffer_refuse(buffer, call);
-}
-
-/* Refuses NULL and a closed resource. In a forked child refuses every resource. */
-static inline gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
-{
-    return resource && resource->handle && !gr_forked ? GR_OK
-                                                      : gr_resource_refuse_closed(resource, call);
-}
-
-/*
  * Turns of the threads that end a mapping, since gr_buffer_release_later() may do so on another
  * thread at any time, if any thread may use the resource. A thread with the turn may not wait for
  * another turn. After gr_resource_give_turn() call gr_resource_collect() for the buffers that were
@@ -92,12 +53,6 @@ static inline void gr_resource_give_turn(gr_resource *resource)
 
 /* Waits for the turn. */
 void gr_resource_take_turn(gr_resource *resource);
-
-/* Refuses a resource in a ring. */
-static inline gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
-{
-    return resource->in_a_ring ? gr_resource_refuse_in_ring(call) : GR_OK;
-}
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Checks of the resources, buffers and images that a call was given. */
+#include "lib/resource/checks.h"
+
+#include <grinterop/publish.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
+{
+    if (gr_forked)
+        return gr_refuse_forked(call);
+    if (!resource)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The resource is NULL: did its creation fail? Call gr_last_error() right after "
+            "its creation for the reason.");
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource has been closed. Register the object again to continue.");
+}
+
+/* The buffers in a resource are in the table until its memory is freed. */
+static bool has_memory(const gr_resource *resource)
+{
+    return gr_live_has(GR_LIVE_BUFFER, (const char *)resource + offsetof(gr_resource, first));
+}
+
+gr_status gr_resource_check_slot(const gr_resource *resource, const char *call)
+{
+    if (resource && gr_live_has(GR_LIVE_RESOURCE, resource))
+        return GR_OK;
+    return resource && has_memory(resource) && resource->in_a_ring
+               ? GR_OK
+               : gr_resource_refuse_freed(resource, call);
+}
+
+gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call)
+{
+    return resource ? gr_live_refuse(GR_LIVE_RESOURCE, resource, call)
+                    : gr_resource_refuse_closed(resource, call);
+}
+
+gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call)
+{
+    if (!buffer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
+                       "the map for the reason.");
+    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The buffer has been released already. Nothing was done.");
+}
+
+gr_status gr_resource_refuse_in_ring(const char *call)
+{
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The resource is a slot of a ring, and only the ring maps it: acquire slots by "
+        "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by gr_ring_hand_over() or "
+        "gr_ring_give_back(), and free the ring by gr_ring_free().");
+}
+
+gr_status gr_image_check(const gr_buffer *buffer, const char *call)
+{
+    GR_TRY(gr_buffer_check(buffer, call));
+    if (!buffer->resource->is_image)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is a buffer, not an image: use gr_buffer_ptr().");
+    if (!gr_buffer_is_live(buffer))
+        return gr_fail(GR_ERR_STATE, call, "The image is no longer mapped: map it again.");
+    return GR_OK;
+}
+
+gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
+                               const char *call)
+{
+    const gr_image_info *image = &resource->image;
+    if (level < image->levels && layer < image->layers)
+        return GR_OK;
+    if (layer == GR_ALL_LAYERS)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: "
+                       "pass one. The image has %u level%s and %u layer%s, counted from 0.",
+                       image->levels, gr_s(image->levels), image->layers, gr_s(image->layers));
+    bool swapped = layer < image->levels && level < image->layers;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
+                   "counted from 0.%s",
+                   level, layer, image->levels, gr_s(image->levels), image->layers,
+                   image->cube ? "face" : "layer", gr_s(image->layers),
+                   swapped ? " Are the two swapped? The level comes first." : "");
+}
+
+gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
+                              const char *call)
+{
+    GR_TRY(gr_image_check(buffer, call));
+    return gr_image_check_range(buffer->resource, level, layer, call);
+}
