@@ -11,11 +11,9 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
 {
     if (gr_forked)
         return gr_refuse_forked(call);
-    if (!resource)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The resource is NULL: did its creation fail? Call gr_last_error() right after "
-            "its creation for the reason.");
+    GR_REFUSE_IF(!resource, call,
+                 "The resource is NULL: did its creation fail? Call gr_last_error() right after "
+                 "its creation for the reason.");
     return gr_fail(GR_ERR_STATE, call,
                    "The resource has been closed. Register the object again to continue.");
 }
@@ -43,10 +41,9 @@ gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call
 
 gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call)
 {
-    if (!buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
-                       "the map for the reason.");
+    GR_REFUSE_IF(!buffer, call,
+                 "The buffer is NULL: did the map fail? Call gr_last_error() right after the map "
+                 "for the reason.");
     GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The buffer has been released already. Nothing was done.");
@@ -78,11 +75,10 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
     const gr_image_info *image = &resource->image;
     if (level < image->levels && layer < image->layers)
         return GR_OK;
-    if (layer == GR_ALL_LAYERS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: "
-                       "pass one. The image has %u level%s and %u layer%s, counted from 0.",
-                       image->levels, gr_s(image->levels), image->layers, gr_s(image->layers));
+    GR_REFUSE_IF(layer == GR_ALL_LAYERS, call,
+                 "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: pass "
+                 "one. The image has %u level%s and %u layer%s, counted from 0.",
+                 image->levels, gr_s(image->levels), image->layers, gr_s(image->layers));
     bool swapped = layer < image->levels && level < image->layers;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
