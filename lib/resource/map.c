@@ -45,12 +45,6 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
     return GR_OK;
 }
 
-static inline gr_status check_unused(const gr_resource *resource, CUstream stream, const char *call)
-{
-    bool used = resource->mapped || resource->deferred;
-    return used ? check_used(resource, stream, call) : GR_OK;
-}
-
 /*
  * Unless the library or a ring holds the resource (`held`), also checks that the caller has not
  * freed it and that it is in no ring.
@@ -61,24 +55,13 @@ static inline gr_status check_mappable(const gr_resource *resource, const gr_res
     if (!held)
         GR_TRY(gr_resource_check_given(resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
-    if (!held && resource->in_a_ring)
-        return gr_resource_refuse_in_ring(call);
+    if (!held)
+        GR_TRY(gr_resource_check_ring(resource, call));
     if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The resources belong to different CUDA contexts, and a stream belongs to only "
                    "one: map the resources of each context in a separate call.");
-}
-
-/* If the resources are a group, the check of the first is enough. */
-static gr_status check_all(struct gr_use *use)
-{
-    gr_resource *const *resources = use->resources;
-    GR_TRY(check_mappable(resources[0], resources[0], use->held, use->call));
-    use->one_run = use->n == 1 || (!use->held && gr_group_has(resources, use->n));
-    for (size_t i = 1; i < use->n && !use->one_run; i++)
-        GR_TRY(check_mappable(resources[i], resources[0], use->held, use->call));
-    return GR_OK;
 }
 
 /* Checks `access`: a map may narrow the flags of a resource, but not widen them. */
@@ -111,30 +94,20 @@ static inline size_t run_at(const struct gr_use *use, size_t i)
     return use->one_run ? left : use->resources[i]->backend->run(use->resources + i, left);
 }
 
-static gr_status check_run(const struct gr_use *use, size_t i, size_t length)
-{
-    gr_resource *first = use->resources[i];
-    GR_TRY(gr_resource_check_thread(first, use->call));
-    return first->backend->check_storage(use->resources + i, length, use->stream, use->call);
-}
-
-static gr_status check_runs(struct gr_use *use)
-{
-    for (size_t i = 0, length; i < use->n; i += length) {
-        length = run_at(use, i);
-        use->one_run = use->one_run || length == use->n;
-        GR_TRY(check_run(use, i, length));
-    }
-    return GR_OK;
-}
-
-/* Checks that no resource is mapped, and that its storage still exists. */
+/* Checks that no resource is mapped, and the thread and the storage of each run. */
 static gr_status check_free(struct gr_use *use)
 {
     gr_resource *const *resources = use->resources;
     for (size_t i = 0; i < use->n; i++)
-        GR_TRY(check_unused(resources[i], use->stream, use->call));
-    return check_runs(use);
+        if (resources[i]->mapped || resources[i]->deferred)
+            GR_TRY(check_used(resources[i], use->stream, use->call));
+    for (size_t i = 0, length; i < use->n; i += length) {
+        length = run_at(use, i);
+        use->one_run = use->one_run || length == use->n;
+        GR_TRY(gr_resource_check_thread(resources[i], use->call));
+        GR_TRY(resources[i]->backend->check_storage(resources + i, length, use->stream, use->call));
+    }
+    return GR_OK;
 }
 
 /* Names the call in errors of transports, which do not know it, and reacts to a lost device. */
@@ -147,38 +120,36 @@ GR_COLD static gr_status failed(const struct gr_use *use, gr_status status)
     return status;
 }
 
-/* Makes the CUDA context current, and checks the stream in it. */
-static gr_status enter(const struct gr_use *use, gr_entered *entered)
-{
-    gr_resource *first = use->resources[0];
-    GR_TRY(gr_context_enter(&first->context, entered, use->call));
-    return gr_stream_check_context(first, use->stream, use->call);
-}
-
 gr_status gr_use_check(struct gr_use *use, gr_entered *entered)
 {
+    gr_resource *const *resources = use->resources;
     GR_TRY(gr_stream_check_given(use->stream, false, use->call));
-    GR_TRY(check_all(use));
+    GR_TRY(check_mappable(resources[0], resources[0], use->held, use->call));
+    /* if the resources are a group, the check of the first is enough */
+    use->one_run = use->n == 1 || (!use->held && gr_group_has(resources, use->n));
+    for (size_t i = 1; i < use->n && !use->one_run; i++)
+        GR_TRY(check_mappable(resources[i], resources[0], use->held, use->call));
     if (use->options)
         GR_TRY(check_access(use));
     gr_status status = check_free(use);
     if (status == GR_OK)
-        status = enter(use, entered);
+        status = gr_context_enter(&resources[0]->context, entered, use->call);
+    if (status == GR_OK)
+        status = gr_stream_check_context(resources[0], use->stream, use->call);
     return status == GR_OK ? GR_OK : failed(use, status);
 }
 
-static unsigned char narrowing(const gr_resource *resource, const gr_map_options *o)
+/* Returns an unused buffer; NULL if out of memory. Another thread may give one at the same time. */
+static inline gr_buffer *take_buffer(gr_resource *resource)
 {
-    const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
-    return narrows && !(resource->flags & (unsigned)o->access) ? (unsigned char)o->access : 0;
-}
-
-static gr_status refuse_reserve(const gr_resource *resource, const char *call)
-{
-    if (!resource->current)
-        return gr_fail_memory(call);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The same resource is listed twice: a resource has one mapping at a time.");
+    gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
+    if (atomic_load_explicit(&buffer->out, memory_order_acquire))
+        buffer = gr_buffer_take_other(resource);
+    if (!buffer)
+        return NULL;
+    atomic_store_explicit(&buffer->out, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&resource->buffers_out, 1, memory_order_relaxed);
+    return buffer;
 }
 
 /* Gives each resource its current buffer. After an error some have one. */
@@ -189,9 +160,11 @@ static gr_status reserve_all(const struct gr_use *use)
     const CUstream stream = use->stream;
     for (size_t i = 0; i < n; i++) {
         gr_resource *resource = resources[i];
-        gr_buffer *buffer = resource->current ? NULL : gr_buffer_take(resource);
+        GR_REFUSE_IF(resource->current, use->call,
+                     "The same resource is listed twice: a resource has one mapping at a time.");
+        gr_buffer *buffer = take_buffer(resource);
         if (!buffer)
-            return refuse_reserve(resource, use->call);
+            return gr_fail_memory(use->call);
         resource->current = buffer;
         buffer->stream = stream;
         buffer->offset = 0;
@@ -206,9 +179,11 @@ static gr_status reserve_all(const struct gr_use *use)
 static void set_options(const struct gr_use *use)
 {
     const gr_map_options *o = use->options;
+    const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
+    const unsigned narrowed = narrows ? (unsigned)o->access : 0;
     for (size_t i = 0; i < use->n; i++) {
         gr_buffer *buffer = use->resources[i]->current;
-        buffer->narrowed = narrowing(use->resources[i], o);
+        buffer->narrowed = (unsigned char)(narrowed & ~use->resources[i]->flags);
         buffer->offset = o->offset;
         buffer->part = o->size ? o->size : buffer->part - o->offset;
     }
@@ -253,11 +228,6 @@ static gr_status record_ready(const struct gr_use *use)
     return GR_OK;
 }
 
-static bool loses_by_undo(const gr_resource *resource)
-{
-    return resource->backend->undo_loses && !gr_resource_reads(resource);
-}
-
 /*
  * Detects an invalid `ready_event` before a map whose undo would lose data. Only recording an event
  * shows whether it is valid. An event that was recorded by the last map is not checked again,
@@ -269,7 +239,7 @@ static gr_status try_ready(const struct gr_use *use)
     if (!event || (use->resources[0]->ready == event && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
     for (size_t i = 0; i < use->n; i++)
-        if (loses_by_undo(use->resources[i]))
+        if (use->resources[i]->backend->undo_loses && !gr_resource_reads(use->resources[i]))
             return record_ready(use);
     return GR_OK;
 }
@@ -357,22 +327,19 @@ static void commit(const struct gr_use *use)
     }
 }
 
-/* Whether all resources are one run, apart from the limit of its length. */
-static bool are_one_run(const struct gr_use *use)
-{
-    const struct gr_backend *backend = use->resources[0]->backend;
-    for (size_t i = run_at(use, 0); i < use->n; i += run_at(use, i))
-        if (use->resources[i]->backend != backend || backend->run(use->resources + i - 1, 2) != 2)
-            return false;
-    return true;
-}
-
-/* Makes a group of resources that are live for the caller, if they are one run and in no ring. */
+/*
+ * Makes a group of resources that are live for the caller, if they are in no ring and one run,
+ * apart from the limit of its length.
+ */
 static void make_group(const struct gr_use *use)
 {
     gr_resource *const *resources = use->resources;
-    if (use->n == 1 || use->held || gr_group_has(resources, use->n) || !are_one_run(use))
+    const struct gr_backend *backend = resources[0]->backend;
+    if (use->n == 1 || use->held || gr_group_has(resources, use->n))
         return;
+    for (size_t i = run_at(use, 0); i < use->n; i += run_at(use, i))
+        if (resources[i]->backend != backend || backend->run(resources + i - 1, 2) != 2)
+            return;
     size_t now = atomic_load_explicit(&gr_group_changes, memory_order_acquire);
     for (size_t i = 0; i < use->n; i++) {
         resources[i]->after = i + 1 < use->n ? resources[i + 1] : NULL;

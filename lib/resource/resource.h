@@ -89,21 +89,11 @@ static inline bool gr_group_has(gr_resource *const resources[], size_t n)
 
 /* ---- Buffers of maps and releases ------------------------------------------------------------ */
 
-/* Returns another buffer if the next buffer is in use. Allocates only if all buffers are in use. */
+/*
+ * Returns an unused buffer if the next one is in use; NULL if out of memory. Allocates only if all
+ * buffers are in use.
+ */
 gr_buffer *gr_buffer_take_other(gr_resource *resource) GR_COLD;
-
-/* Returns an unused buffer; NULL if out of memory. Another thread may give one at the same time. */
-static inline gr_buffer *gr_buffer_take(gr_resource *resource)
-{
-    gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
-    if (atomic_load_explicit(&buffer->out, memory_order_acquire))
-        buffer = gr_buffer_take_other(resource);
-    if (!buffer)
-        return NULL;
-    atomic_store_explicit(&buffer->out, true, memory_order_relaxed);
-    atomic_fetch_add_explicit(&resource->buffers_out, 1, memory_order_relaxed);
-    return buffer;
-}
 
 /* Returns the current buffers of a map that failed. */
 void gr_buffers_untake(gr_resource *const resources[], size_t n) GR_COLD;
