@@ -57,19 +57,14 @@ static void take_out(struct gr_mapping_user *user)
     buffer->user_count--;
 }
 
-/* Whether this user is the only one that gr_buffer_release_later() waits for. */
-static bool is_awaited(const struct gr_mapping_user *user)
-{
-    return user->buffer->kept && user->buffer->users == user && !user->next;
-}
-
 void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer))
 {
     gr_buffer *buffer = NULL;
     gr_lock(&lock);
     if (user->buffer) {
         gr_uses_move(&user->uses, &user->buffer->resource->uses);
-        if (is_awaited(user)) {
+        /* the only user that gr_buffer_release_later() waits for */
+        if (user->buffer->kept && user->buffer->users == user && !user->next) {
             buffer = user->buffer;
             buffer->kept = false;
             user->is_leaving = true;

@@ -39,12 +39,6 @@ void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mappin
  */
 void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer));
 
-/* Whether the current mapping has no users, and no known streams of removed users. */
-static inline bool gr_mapping_users_none(const gr_resource *resource)
-{
-    return !resource->mapped->user_count && gr_uses_none(&resource->uses);
-}
-
 /* Makes the stream of a release wait for the streams of the users. */
 gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const char *call);
 

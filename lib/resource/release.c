@@ -17,6 +17,12 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
+/* Whether the current mapping has users, or known streams of removed users. */
+static inline bool is_used(const gr_resource *resource)
+{
+    return resource->mapped->user_count || !gr_uses_none(&resource->uses);
+}
+
 /*
  * Enqueues the work that must precede the unmap: waits for the maps and for the known users of
  * tensors of the mappings, and the write-back of linear copies. Without the wait for a map on
@@ -36,11 +42,12 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
             GR_TRY(gr_stream_check_capture(ordered, call));
             GR_TRY(gr_stream_order_after(resource, ordered, stream));
         }
-        const bool unused = gr_mapping_users_none(resource);
-        if (!resource->is_image && unused)
+        const bool used = is_used(resource);
+        if (!resource->is_image && !used)
             continue;
         *plain = false;
-        GR_TRY(unused ? GR_OK : gr_mapping_users_order(resource, stream, call));
+        if (used)
+            GR_TRY(gr_mapping_users_order(resource, stream, call));
         if (buffer->pitch && !gone)
             GR_TRY(gr_linear_write_back(buffer, stream, call));
     }
@@ -58,7 +65,7 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     if (!plain) {
         if (resource->objects)
             gr_image_objects_release(resource, stream, alive);
-        if (!gr_mapping_users_none(resource))
+        if (is_used(resource))
             gr_mapping_users_revoke(buffer, call);
         atomic_store_explicit(&buffer->pitch, 0, memory_order_relaxed);
     }

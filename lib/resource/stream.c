@@ -24,21 +24,24 @@ gr_status gr_stream_refuse_user(const char *call)
                                 "nothing can wait for that stream. End the capture first.");
 }
 
-gr_status gr_stream_check_capture(CUstream stream, const char *call)
+/* Checks a result of gr_event_capture(). */
+static gr_status check_capture(CUresult result, const char *call)
 {
-    if (!gr_driver() || gr_forked)
+    if (result == CUDA_SUCCESS)
         return GR_OK;
-    CUresult result = gr_event_capture(stream);
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return refuse_capture(
             call, "the legacy stream cannot be used while a stream that it waits for is capturing "
                   "a graph. End the capture first, or pass another stream.");
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
     return refuse_capture(
         call, "the stream is capturing a graph, and this call cannot be part of a graph. Call it "
               "before or after the capture. Launch a graph that uses mapped memory between the map "
               "and the release.");
+}
+
+gr_status gr_stream_check_capture(CUstream stream, const char *call)
+{
+    return gr_driver() && !gr_forked ? check_capture(gr_event_capture(stream), call) : GR_OK;
 }
 
 gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
@@ -71,19 +74,6 @@ static gr_status get_device(CUcontext of, CUdevice *device, const char *call)
     return gr_current_device(device);
 }
 
-static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
-{
-    char of_stream[200], of_resource[200];
-    gr_device_text(is, of_stream, sizeof(of_stream));
-    gr_device_text(wanted, of_resource, sizeof(of_resource));
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of that "
-        "context, and let your own stream wait for the passed stream by an event "
-        "(cuStreamWaitEvent).",
-        of_stream, of_resource);
-}
-
 static gr_status refuse_unknown(const gr_resource *resource, CUresult result, const char *call)
 {
     char copies[GR_COPIES_SIZE];
@@ -109,11 +99,19 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
 GR_NOINLINE static gr_status check_other(gr_resource *resource, CUstream stream,
                                          CUcontext of_stream, const char *call)
 {
-    CUdevice is, wanted;
+    CUdevice device, wanted;
     GR_TRY(gr_current_device(&wanted));
-    GR_TRY(get_device(of_stream, &is, call));
-    if (is != wanted)
-        return refuse_device(is, wanted, call);
+    GR_TRY(get_device(of_stream, &device, call));
+    if (device != wanted) {
+        char is_of[200], of_resource[200];
+        gr_device_text(device, is_of, sizeof(is_of));
+        gr_device_text(wanted, of_resource, sizeof(of_resource));
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The stream belongs to %s, but the resource's CUDA context to %s: pass a "
+                       "stream of that context, and let your own stream wait for the passed stream "
+                       "by an event (cuStreamWaitEvent).",
+                       is_of, of_resource);
+    }
     GR_TRY(gr_event_create(&resource->order));
     GR_TRY_CUDA(gr_driver()->EventRecord(resource->order, stream), "cuEventRecord",
                 "%s: the stream belongs to another CUDA context than the resource. Pass a stream "
@@ -126,7 +124,7 @@ GR_NOINLINE static gr_status check_other(gr_resource *resource, CUstream stream,
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)
 {
     CUcontext context = NULL;
-    GR_TRY(gr_stream_check_capture(stream, call));
+    GR_TRY(check_capture(gr_event_capture(stream), call));
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
         (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
@@ -142,16 +140,6 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
     return GR_OK;
 }
 
-/*
- * Whether the code means that the stream was destroyed, perhaps before its work was done, or
- * belongs to another context.
- */
-static bool is_no_stream(CUresult result)
-{
-    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
-           result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
-}
-
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
 {
     const struct gr_driver_api *cu = gr_driver();
@@ -160,7 +148,9 @@ gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstrea
         result = cu->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
         result = cu->EventRecord(resource->order, earlier);
-    if (is_no_stream(result))
+    /* the stream was destroyed, perhaps before its work was done, or belongs to another context */
+    if (result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
+        result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         result = gr_stream_finish(earlier);
     else if (result == CUDA_SUCCESS)
         result = cu->StreamWaitEvent(stream, resource->order, 0);
