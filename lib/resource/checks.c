@@ -18,19 +18,15 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
                    "The resource has been closed. Register the object again to continue.");
 }
 
-/* The buffers in a resource are in the table until its memory is freed. */
-static bool has_memory(const gr_resource *resource)
-{
-    return gr_live_has(GR_LIVE_BUFFER, (const char *)resource + offsetof(gr_resource, first));
-}
-
 gr_status gr_resource_check_slot(const gr_resource *resource, const char *call)
 {
     if (resource && gr_live_has(GR_LIVE_RESOURCE, resource))
         return GR_OK;
-    return resource && has_memory(resource) && resource->in_a_ring
-               ? GR_OK
-               : gr_resource_refuse_freed(resource, call);
+    /* the buffers in a resource are in the table until its memory is freed */
+    const bool has_memory =
+        resource &&
+        gr_live_has(GR_LIVE_BUFFER, (const char *)resource + offsetof(gr_resource, first));
+    return has_memory && resource->in_a_ring ? GR_OK : gr_resource_refuse_freed(resource, call);
 }
 
 gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call)

@@ -41,14 +41,6 @@ static const struct row *row_of(gr_transport transport)
     return row;
 }
 
-static bool leads_on(const struct row *row, const struct gr_error_record *error, bool crosses)
-{
-    if (!(row->errors & 1u << error->status))
-        return false;
-    return !row->is_of_object || crosses || error->domain != GR_DOMAIN_CUDA ||
-           error->code != CUDA_ERROR_INVALID_VALUE;
-}
-
 /* Ends a reason that snprintf() cut, as its result `length` says, after a whole word. */
 static void end_reason(struct gr_transport_choice *choice, int length)
 {
@@ -61,29 +53,10 @@ static void end_reason(struct gr_transport_choice *choice, int length)
     memcpy(end, more, sizeof(more));
 }
 
-static void keep_reason(struct gr_transport_choice *choice, const struct row *row,
-                        const struct gr_error_record *error)
-{
-    const bool has_code = error->code_name[0];
-    end_reason(choice,
-               snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %s%s%s%s%s",
-                        row->name, error->code_name, has_code ? " by " : "",
-                        has_code ? error->call : "", has_code ? ": " : "", error->message));
-}
-
 void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transport, const char *why)
 {
     end_reason(choice, snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %s",
                                 row_of(transport)->name, why));
-}
-
-static void write_text(struct gr_transport_choice *choice, const struct row *row)
-{
-    const bool has_reason = choice->reason[0];
-    snprintf(choice->text, sizeof(choice->text), has_reason ? "%s (%s)" : "%s%s", row->name,
-             choice->reason);
-    if (has_reason)
-        gr_log(GR_LOG_INFO, "%s: transport %s", choice->call, choice->text);
 }
 
 gr_status gr_transports_check(unsigned transports, const char *call)
@@ -126,7 +99,12 @@ static gr_status try_transport(void *of, size_t i)
     struct gr_transport_choice *choice = trial->choice;
     choice->is_last = i + 1 == choice->count;
     GR_TRY(trial->attempt(trial->of, choice, choice->order[i]));
-    write_text(choice, row_of(choice->order[i]));
+    const char *name = row_of(choice->order[i])->name;
+    const bool has_reason = choice->reason[0];
+    snprintf(choice->text, sizeof(choice->text), has_reason ? "%s (%s)" : "%s%s", name,
+             choice->reason);
+    if (has_reason)
+        gr_log(GR_LOG_INFO, "%s: transport %s", choice->call, choice->text);
     return GR_OK;
 }
 
@@ -134,11 +112,19 @@ static bool leads_to_next(void *of, size_t i, const struct gr_error_record *erro
 {
     struct gr_transport_choice *choice = ((const struct trial *)of)->choice;
     const struct row *row = row_of(choice->order[i]);
-    if (choice->is_last || !leads_on(row, error, choice->crosses))
+    const bool refuses_object = row->is_of_object && !choice->crosses &&
+                                error->domain == GR_DOMAIN_CUDA &&
+                                error->code == CUDA_ERROR_INVALID_VALUE;
+    if (choice->is_last || refuses_object || !(row->errors & 1u << error->status))
         return false;
     gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", choice->call, row->name, error->message);
-    if (i == 0)
-        keep_reason(choice, row, error);
+    if (i > 0)
+        return true;
+    const bool has_code = error->code_name[0];
+    end_reason(choice,
+               snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %s%s%s%s%s",
+                        row->name, error->code_name, has_code ? " by " : "",
+                        has_code ? error->call : "", has_code ? ": " : "", error->message));
     return true;
 }
 

@@ -94,9 +94,10 @@ CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
 
 struct gr_level gr_level_of(const gr_image_info *image, struct gr_element element, unsigned level)
 {
-    return (struct gr_level){gr_elements_across(element, gr_level_extent(image->width, level)) *
-                                 element.bytes,
-                             gr_elements_across(element, gr_level_extent(image->height, level)),
+    const size_t width = gr_level_extent(image->width, level);
+    const size_t height = gr_level_extent(image->height, level);
+    return (struct gr_level){gr_elements_across(element, width) * element.bytes,
+                             gr_elements_across(element, height),
                              gr_level_extent(image->depth, level)};
 }
 

@@ -81,14 +81,6 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
 
 /* ---- Images as linear memory ----------------------------------------------------------------- */
 
-/* Releases a mapping whose linear memory could not be filled; keeps the cause as the last error. */
-static gr_buffer *undo(gr_buffer *buffer)
-{
-    GR_KEEP_ERROR();
-    gr_buffer_release(buffer);
-    return NULL;
-}
-
 /* Makes the checks before the map, because a map with write_discard loses the contents. */
 static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer,
                               gr_entered *entered)
@@ -117,8 +109,11 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
         return NULL;
     if (!resource->is_image)
         return buffer;
-    if (gr_linear_make(buffer, level, layer, __func__) != GR_OK)
-        return undo(buffer);
+    if (gr_linear_make(buffer, level, layer, __func__) != GR_OK) {
+        GR_KEEP_ERROR();
+        gr_buffer_release(buffer);
+        return NULL;
+    }
     gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u were copied: %zu byte%s", __func__, level, layer,
            buffer->size, gr_s(buffer->size));
     return buffer;
