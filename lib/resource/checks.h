@@ -9,6 +9,7 @@
 #include <grinterop/gr.h>
 
 #include "lib/base/compiler.h"
+#include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
 #include "lib/resource/resource_types.h"
@@ -52,6 +53,14 @@ static inline gr_status gr_resource_check_open(const gr_resource *resource, cons
 static inline gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
 {
     return resource->in_a_ring ? gr_resource_refuse_in_ring(call) : GR_OK;
+}
+
+/* All three, for a resource that the caller passed to a call that uses it outside of rings. */
+static inline gr_status gr_resource_check(const gr_resource *resource, const char *call)
+{
+    GR_TRY(gr_resource_check_given(resource, call));
+    GR_TRY(gr_resource_check_open(resource, call));
+    return gr_resource_check_ring(resource, call);
 }
 
 /* Refuses NULL, buffers whose mapping has ended, and buffers that are not images. */

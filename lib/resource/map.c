@@ -52,11 +52,7 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
 static inline gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                        bool held, const char *call)
 {
-    if (!held)
-        GR_TRY(gr_resource_check_given(resource, call));
-    GR_TRY(gr_resource_check_open(resource, call));
-    if (!held)
-        GR_TRY(gr_resource_check_ring(resource, call));
+    GR_TRY(held ? gr_resource_check_open(resource, call) : gr_resource_check(resource, call));
     if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
