@@ -61,27 +61,21 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
     return GR_OK;
 }
 
-/* Fills in the driver's struct for a copy; `out` means a copy out of the image. */
-static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
+/* Copies out of the image if `out` is set, otherwise into it. */
+static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
+                           CUstream stream, const char *call)
 {
-    size_t pitch = memory->pitch ? memory->pitch : part->size.row;
-    size_t rows = memory->slice ? memory->slice / pitch : part->size.rows;
+    GR_TRY(check_linear(memory, part, call));
+    const size_t pitch = memory->pitch ? memory->pitch : part->size.row;
     const struct gr_copy_side array = gr_copy_array(part->array, part->first_slice);
     const struct gr_copy_side linear = {
         .type = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
         .at = memory->host ? (CUdeviceptr)(uintptr_t)memory->host : memory->device,
         .pitch = pitch,
-        .rows = rows,
+        .rows = memory->slice ? memory->slice / pitch : part->size.rows,
     };
-    return gr_copy_3d(out ? linear : array, out ? array : linear, part->size.row, part->size.rows,
-                      part->size.slices);
-}
-
-static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
-                           CUstream stream, const char *call)
-{
-    GR_TRY(check_linear(memory, part, call));
-    CUDA_MEMCPY3D copy = describe_copy(memory, part, out);
+    const CUDA_MEMCPY3D copy = gr_copy_3d(out ? linear : array, out ? array : linear,
+                                          part->size.row, part->size.rows, part->size.slices);
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
                 "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the memory "
                 "large enough?",
@@ -155,11 +149,6 @@ void gr_linear_free(gr_resource *resource, bool alive)
     *staging = (struct gr_staging){0};
 }
 
-static gr_linear_desc staging_of(const gr_buffer *buffer)
-{
-    return GR_INIT(gr_linear_desc, .device = buffer->ptr, .pitch = buffer->pitch);
-}
-
 size_t gr_linear_pitch(size_t row_bytes)
 {
     return (row_bytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
@@ -210,7 +199,8 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call)
 {
     struct part part;
-    gr_linear_desc memory = staging_of(buffer);
+    const gr_linear_desc memory =
+        GR_INIT(gr_linear_desc, .device = buffer->ptr, .pitch = buffer->pitch);
     if (gr_resource_writes(buffer->resource)) {
         GR_TRY(find_part(buffer, buffer->level, buffer->layer, &part, call));
         GR_TRY(copy_part(&part, &memory, false, stream, call));

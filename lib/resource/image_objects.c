@@ -254,19 +254,6 @@ CUsurfObject gr_resource_surface(gr_resource *resource, unsigned level, unsigned
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
-static bool is_srgb_block(unsigned format)
-{
-    return format == GR_FORMAT_BC1_UNORM_SRGB || format == GR_FORMAT_BC2_UNORM_SRGB ||
-           format == GR_FORMAT_BC3_UNORM_SRGB || format == GR_FORMAT_BC7_UNORM_SRGB;
-}
-
-/* Whether kernels can only read integers. */
-static bool has_integers_only(unsigned format)
-{
-    return format == GR_FORMAT_UNSIGNED_INT32 || format == GR_FORMAT_SIGNED_INT32 ||
-           gr_word_bytes(format);
-}
-
 static bool decide(gr_choice choice, bool as_drawn)
 {
     return choice == GR_CHOICE_DEFAULT ? as_drawn : choice == GR_CHOICE_YES;
@@ -284,29 +271,22 @@ static bool reads_floats(const gr_image_info *info, const gr_texture_options *o)
            gr_packed_channels(info->format) || decide(o->as_float, info->normalized);
 }
 
-static gr_status refuse(const char *call, const char *sentence)
-{
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s", sentence);
-}
-
 /* Checks that each enum has a valid value. */
 static gr_status check_values(const gr_texture_options *o, const char *call)
 {
     for (int i = 0; i < 3; i++)
-        if ((unsigned)o->address[i] > GR_ADDRESS_MIRROR)
-            return refuse(call, "`address` contains an invalid gr_address.");
-    if ((unsigned)o->filter > GR_FILTER_LINEAR || (unsigned)o->mip_filter > GR_FILTER_LINEAR)
-        return refuse(call, "`filter` or `mip_filter` is an invalid gr_filter.");
-    if ((unsigned)o->as_float > GR_CHOICE_NO || (unsigned)o->srgb > GR_CHOICE_NO ||
-        (unsigned)o->normalized_coordinates > GR_CHOICE_NO)
-        return refuse(call,
-                      "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
-    if (o->anisotropy > 16)
-        return refuse(call, "`anisotropy` must be at most 16.");
+        GR_REFUSE_IF((unsigned)o->address[i] > GR_ADDRESS_MIRROR, call,
+                     "`address` contains an invalid gr_address.");
+    GR_REFUSE_IF((unsigned)o->filter > GR_FILTER_LINEAR ||
+                     (unsigned)o->mip_filter > GR_FILTER_LINEAR,
+                 call, "`filter` or `mip_filter` is an invalid gr_filter.");
+    GR_REFUSE_IF((unsigned)o->as_float > GR_CHOICE_NO || (unsigned)o->srgb > GR_CHOICE_NO ||
+                     (unsigned)o->normalized_coordinates > GR_CHOICE_NO,
+                 call, "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
+    GR_REFUSE_IF(o->anisotropy > 16, call, "`anisotropy` must be at most 16.");
     /* This condition also rejects NaN. */
-    if (!(o->min_level >= 0 && o->mip_bias == o->mip_bias))
-        return refuse(call,
-                      "`min_level` must be at least 0, and neither it nor `mip_bias` may be NaN.");
+    GR_REFUSE_IF(!(o->min_level >= 0 && o->mip_bias == o->mip_bias), call,
+                 "`min_level` must be at least 0, and neither it nor `mip_bias` may be NaN.");
     return GR_OK;
 }
 
@@ -314,13 +294,13 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
 static gr_status check_levels(const gr_texture_options *o, const gr_image_info *info,
                               const char *call)
 {
-    if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->level_count > 0))
-        return refuse(call,
-                      "Options for several mip levels need `whole`, which selects all levels.");
+    GR_REFUSE_IF(!o->whole &&
+                     (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->level_count > 0),
+                 call, "Options for several mip levels need `whole`, which selects all levels.");
     if (!o->whole)
         return GR_OK;
-    if (o->min_level > (float)(info->levels - 1))
-        return refuse(call, "`min_level` is beyond the image's last level.");
+    GR_REFUSE_IF(o->min_level > (float)(info->levels - 1), call,
+                 "`min_level` is beyond the image's last level.");
     if (o->level_count <= info->levels - (unsigned)o->min_level)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -334,37 +314,27 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
                                 bool srgb, bool normalized, const char *call)
 {
     for (int i = 0; i < 3; i++)
-        if (o->address[i] >= GR_ADDRESS_WRAP && !normalized)
-            return refuse(call, "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need "
-                                "`normalized_coordinates` to be GR_CHOICE_YES.");
-    if (o->as_float == GR_CHOICE_YES && has_integers_only(info->format))
-        return refuse(call, "CUDA reads 32 bit integers, and packed texels that it has as one "
-                            "integer, only as integers: leave `as_float` at its default.");
-    if (o->filter == GR_FILTER_LINEAR && !floats)
-        return refuse(
-            call, "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
-                  "integers by default: set `as_float`, or filter with GR_FILTER_POINT.");
-    const bool block = is_srgb_block(info->format);
-    if (block && !srgb)
-        return refuse(call, "`srgb` is GR_CHOICE_NO, but CUDA always decodes compressed sRGB "
-                            "colours: leave it at its default.");
-    if (srgb && !block && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
-        return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
+        GR_REFUSE_IF(o->address[i] >= GR_ADDRESS_WRAP && !normalized, call,
+                     "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need `normalized_coordinates` to be "
+                     "GR_CHOICE_YES.");
+    const bool has_integers_only = info->format == GR_FORMAT_UNSIGNED_INT32 ||
+                                   info->format == GR_FORMAT_SIGNED_INT32 ||
+                                   gr_word_bytes(info->format);
+    GR_REFUSE_IF(o->as_float == GR_CHOICE_YES && has_integers_only, call,
+                 "CUDA reads 32 bit integers, and packed texels that it has as one integer, only "
+                 "as integers: leave `as_float` at its default.");
+    GR_REFUSE_IF(o->filter == GR_FILTER_LINEAR && !floats, call,
+                 "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
+                 "integers by default: set `as_float`, or filter with GR_FILTER_POINT.");
+    const bool block =
+        info->format == GR_FORMAT_BC1_UNORM_SRGB || info->format == GR_FORMAT_BC2_UNORM_SRGB ||
+        info->format == GR_FORMAT_BC3_UNORM_SRGB || info->format == GR_FORMAT_BC7_UNORM_SRGB;
+    GR_REFUSE_IF(block && !srgb, call,
+                 "`srgb` is GR_CHOICE_NO, but CUDA always decodes compressed sRGB colours: leave "
+                 "it at its default.");
+    GR_REFUSE_IF(srgb && !block && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats), call,
+                 "`srgb` is for 8 bit unsigned channels that are read as floats.");
     return check_levels(o, info, call);
-}
-
-static CUaddress_mode address_mode(gr_address address)
-{
-    switch (address) {
-    case GR_ADDRESS_WRAP:
-        return CU_TR_ADDRESS_MODE_WRAP;
-    case GR_ADDRESS_MIRROR:
-        return CU_TR_ADDRESS_MODE_MIRROR;
-    case GR_ADDRESS_BORDER:
-        return CU_TR_ADDRESS_MODE_BORDER;
-    default:
-        return CU_TR_ADDRESS_MODE_CLAMP;
-    }
 }
 
 static CUfilter_mode filter_mode(gr_filter filter)
@@ -372,26 +342,25 @@ static CUfilter_mode filter_mode(gr_filter filter)
     return filter == GR_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
 }
 
-/* Returns the last level with storage, because CUDA may count levels without storage. */
-static float last_level(const gr_texture_options *o, const gr_image_info *info)
-{
-    unsigned count = o->level_count ? (unsigned)o->min_level + o->level_count : info->levels;
-    return (float)(count - 1);
-}
-
 static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr_image_info *info,
                                            bool floats, bool srgb, bool normalized)
 {
+    static const CUaddress_mode modes[] = {[GR_ADDRESS_CLAMP] = CU_TR_ADDRESS_MODE_CLAMP,
+                                           [GR_ADDRESS_BORDER] = CU_TR_ADDRESS_MODE_BORDER,
+                                           [GR_ADDRESS_WRAP] = CU_TR_ADDRESS_MODE_WRAP,
+                                           [GR_ADDRESS_MIRROR] = CU_TR_ADDRESS_MODE_MIRROR};
+    /* the levels that have storage, because CUDA may count more */
+    const unsigned levels = o->level_count ? (unsigned)o->min_level + o->level_count : info->levels;
     CUDA_TEXTURE_DESC described = {
         .filterMode = filter_mode(o->filter),
         .maxAnisotropy = o->anisotropy,
         .mipmapFilterMode = filter_mode(o->mip_filter),
         .mipmapLevelBias = o->mip_bias,
         .minMipmapLevelClamp = o->min_level,
-        .maxMipmapLevelClamp = last_level(o, info),
+        .maxMipmapLevelClamp = (float)(levels - 1),
     };
     for (int i = 0; i < 3; i++)
-        described.addressMode[i] = address_mode(o->address[i]);
+        described.addressMode[i] = modes[o->address[i]];
     for (int i = 0; i < 4; i++)
         described.borderColor[i] = o->border[i];
     if (!floats)
@@ -420,10 +389,9 @@ static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_opt
 {
     if (o->normalized_coordinates != GR_CHOICE_NO)
         return GR_OK;
-    if (o->whole)
-        return refuse(call,
-                      "`normalized_coordinates` is GR_CHOICE_NO, but `whole` requires normalized "
-                      "coordinates: CUDA supports no others for several levels.");
+    GR_REFUSE_IF(o->whole, call,
+                 "`normalized_coordinates` is GR_CHOICE_NO, but `whole` requires normalized "
+                 "coordinates: CUDA supports no others for several levels.");
     if (by_whole(buffer, o))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "`normalized_coordinates` is GR_CHOICE_NO, but a level of an image with "
