@@ -13,22 +13,7 @@
 #define ARRAY_CALL  "(CUDA driver API, cuExternalMemoryGetMappedMipmappedArray)"
 #define CREATE_CALL "(CUDA driver API, cuMipmappedArrayCreate)"
 
-/* ---- Buffers --------------------------------------------------------------------------------- */
-
-static gr_status check_buffer(const gr_external_part_desc *part, size_t size, const char *call)
-{
-    if (part->size <= size - part->offset)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
-                   "byte%s. Offset and size must be a range within the memory " BUFFER_CALL
-                   ". A size of 0 means up to the end of the memory.",
-                   part->size, gr_s(part->size), part->offset, size, gr_s(size));
-}
-
-/* ---- Images ---------------------------------------------------------------------------------- */
-
-static gr_status check_extent(const gr_external_image_desc *image, const char *call)
+static gr_status check_shape(const gr_external_image_desc *image, const char *call)
 {
     GR_REFUSE_IF(image->width == 0 || (image->height == 0 && image->depth != 0), call,
                  "The image is %zu x %zu x %zu texels. A width is required, and a depth requires a "
@@ -39,11 +24,6 @@ static gr_status check_extent(const gr_external_image_desc *image, const char *c
                  "place of the depth, so a 3D image has no layers " CREATE_CALL
                  ". Set one of them to 0.",
                  image->depth, image->layers, gr_s(image->layers));
-    return GR_OK;
-}
-
-static gr_status check_cube(const gr_external_image_desc *image, const char *call)
-{
     if (!image->cube)
         return GR_OK;
     GR_REFUSE_IF(image->width != image->height, call,
@@ -143,8 +123,7 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
                  "description " ARRAY_CALL
                  ". Set the part's size to 0; the size of the memory has its own field.",
                  part->size, gr_s(part->size));
-    GR_TRY(check_extent(image, call));
-    GR_TRY(check_cube(image, call));
+    GR_TRY(check_shape(image, call));
     GR_TRY(check_texel(image, call));
     GR_TRY(check_levels(image, type, call));
     GR_REFUSE_IF(least_bytes(image) > size - part->offset, call,
@@ -154,8 +133,6 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
                  part->offset, size, gr_s(size), least_bytes(image), gr_s(least_bytes(image)));
     return GR_OK;
 }
-
-/* ---- Buffers and images ---------------------------------------------------------------------- */
 
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call)
@@ -170,18 +147,14 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
                  "vkBindImageMemory) dedicated memory holds one object, at offset 0. Set the "
                  "offset to 0, or, if the memory is not dedicated, `dedicated` to false.",
                  part->offset);
-    return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
-}
-
-/*
- * Returns the flags for the shape. Six layers of a cube are one cube, not an array; more layers are
- * an array of cubes.
- */
-static unsigned shape_flags(const gr_external_image_desc *image)
-{
-    if (image->cube)
-        return CUDA_ARRAY3D_CUBEMAP | (image->layers > 6 ? CUDA_ARRAY3D_LAYERED : 0);
-    return image->layers > 0 ? CUDA_ARRAY3D_LAYERED : 0;
+    if (part->image)
+        return check_image(part, size, type, call);
+    GR_REFUSE_IF(part->size > size - part->offset, call,
+                 "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
+                 "byte%s. Offset and size must be a range within the memory " BUFFER_CALL
+                 ". A size of 0 means up to the end of the memory.",
+                 part->size, gr_s(part->size), part->offset, size, gr_s(size));
+    return GR_OK;
 }
 
 void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
@@ -197,7 +170,9 @@ void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
     desc->arrayDesc.Height = image->height;
     desc->arrayDesc.Depth = image->layers ? image->layers : image->depth;
     gr_array_set_format(&desc->arrayDesc, image->format, image->channels);
-    desc->arrayDesc.Flags = shape_flags(image);
+    /* six layers of a cube are one cube; more layers are an array of cubes */
+    desc->arrayDesc.Flags = (image->cube ? CUDA_ARRAY3D_CUBEMAP : 0) |
+                            (image->layers > (image->cube ? 6u : 0u) ? CUDA_ARRAY3D_LAYERED : 0);
     if (flags & GR_SURFACE_LOAD_STORE)
         desc->arrayDesc.Flags |= CUDA_ARRAY3D_SURFACE_LDST;
     if (flags & GR_TEXTURE_GATHER)

@@ -70,20 +70,6 @@ const char *gr_external_type_name(CUexternalMemoryHandleType type)
     return rule ? rule->name : "unknown";
 }
 
-static gr_status check_dedicated(const struct gr_handle_rule *rule, bool dedicated,
-                                 const char *call)
-{
-    GR_REFUSE_IF(rule->kind == MUST_BE_DEDICATED && !dedicated, call,
-                 "The handle type %s was given without `dedicated`. Direct3D resources are always "
-                 "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
-                 rule->name);
-    GR_REFUSE_IF(rule->kind == NEVER_DEDICATED && dedicated, call,
-                 "The handle type %s was given with `dedicated`. The flags of a dma_buf must be 0 "
-                 "(CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
-                 rule->name);
-    return GR_OK;
-}
-
 gr_status gr_external_check(const gr_external_memory_desc *info, const char *call)
 {
     const struct gr_handle_rule *rule = rule_of(info->type);
@@ -98,7 +84,15 @@ gr_status gr_external_check(const gr_external_memory_desc *info, const char *cal
         "(CUDA driver API, cuImportExternalMemory). Pass the allocated size (Vulkan: "
         "VkMemoryAllocateInfo::allocationSize; VMA: VmaAllocationInfo2::blockSize).",
         rule->name);
-    return check_dedicated(rule, info->dedicated, call);
+    GR_REFUSE_IF(rule->kind == MUST_BE_DEDICATED && !info->dedicated, call,
+                 "The handle type %s was given without `dedicated`. Direct3D resources are always "
+                 "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
+                 rule->name);
+    GR_REFUSE_IF(rule->kind == NEVER_DEDICATED && info->dedicated, call,
+                 "The handle type %s was given with `dedicated`. The flags of a dma_buf must be 0 "
+                 "(CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
+                 rule->name);
+    return GR_OK;
 }
 
 void gr_external_handle_desc(const gr_external_memory_desc *info,
@@ -119,17 +113,10 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
     }
 }
 
-/*
- * Whether the driver is too old for the type: drivers before CUDA 13 reject dma_bufs as an invalid
- * value.
- */
-static bool is_too_old(const struct gr_handle_rule *rule, CUresult code)
-{
-    return rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
-}
-
 gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call)
 {
     const struct gr_handle_rule *rule = rule_of(info->type);
-    return gr_handle_refused(rule, &import, code, is_too_old(rule, code), call);
+    /* drivers before CUDA 13 reject dma_bufs as an invalid value */
+    const bool is_too_old = rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
+    return gr_handle_refused(rule, &import, code, is_too_old, call);
 }

@@ -71,16 +71,11 @@ static size_t place_of(const struct gr_ranges *ranges, size_t offset)
     return from;
 }
 
-static bool ends_at(const struct gr_range *range, size_t offset)
-{
-    return range->offset + range->size == offset;
-}
-
 void gr_ranges_give(struct gr_ranges *ranges, size_t offset, size_t size)
 {
     size_t i = place_of(ranges, offset);
     struct gr_range *at = &ranges->free[i];
-    bool joins_before = i > 0 && ends_at(at - 1, offset);
+    bool joins_before = i > 0 && at[-1].offset + at[-1].size == offset;
     bool joins_next = i < ranges->count && at->offset == offset + size;
     ranges->taken--;
     if (joins_before) {
