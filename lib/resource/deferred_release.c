@@ -132,19 +132,6 @@ static void drop_freed(struct gr_ending *ending)
     gr_resource_drop(freed_of(ending));
 }
 
-/* No call will use a resource that its caller has freed, so the queue of endings releases it. */
-static void queue_freed(gr_resource *resource)
-{
-    gr_resource_hold(resource);
-    resource->freed = (struct gr_ending){.context = resource->context,
-                                         .uses = &resource->uses,
-                                         .follows = true,
-                                         .end = end_freed,
-                                         .finally = drop_freed};
-    resource->freed.context.primary_of = -1; /* the resource has the reference */
-    gr_ending_add(&resource->freed);
-}
-
 void gr_buffer_defer(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
@@ -162,8 +149,16 @@ void gr_buffer_defer(gr_buffer *buffer)
     const bool freed = !gr_live_has(GR_LIVE_RESOURCE, resource);
     gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
            freed ? "a later call" : "the next call that uses the resource");
-    if (freed)
-        queue_freed(resource);
+    if (freed) { /* no call will use the resource, so the queue of endings releases it */
+        gr_resource_hold(resource);
+        resource->freed = (struct gr_ending){.context = resource->context,
+                                             .uses = &resource->uses,
+                                             .follows = true,
+                                             .end = end_freed,
+                                             .finally = drop_freed};
+        resource->freed.context.primary_of = -1; /* the resource has the reference */
+        gr_ending_add(&resource->freed);
+    }
     gr_resource_drop(resource);
 }
 
@@ -180,11 +175,21 @@ static void release_in_turn(gr_buffer *buffer)
     gr_resource_drop(resource);
 }
 
+/* Ends the caller's ownership of the buffer: a second release is refused. */
+static gr_status take_back(gr_buffer *buffer, const char *call)
+{
+    GR_TRY(gr_buffer_check(buffer, call));
+    if (gr_buffer_is_live(buffer))
+        GR_TRY(gr_resource_check_ring(buffer->resource, call));
+    buffer->later = true;
+    return GR_OK;
+}
+
 void gr_buffer_release_later(gr_buffer *buffer)
 {
     if (!buffer)
         return;
-    if (gr_buffer_take_back(buffer, __func__) != GR_OK) {
+    if (take_back(buffer, __func__) != GR_OK) {
         gr_error_show(__func__);
         return;
     }

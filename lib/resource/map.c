@@ -171,20 +171,6 @@ static gr_status reserve_all(const struct gr_use *use)
     return GR_OK;
 }
 
-/* Transports that copy must know the part before the map. */
-static void set_options(const struct gr_use *use)
-{
-    const gr_map_options *o = use->options;
-    const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
-    const unsigned narrowed = narrows ? (unsigned)o->access : 0;
-    for (size_t i = 0; i < use->n; i++) {
-        gr_buffer *buffer = use->resources[i]->current;
-        buffer->narrowed = (unsigned char)(narrowed & ~use->resources[i]->flags);
-        buffer->offset = o->offset;
-        buffer->part = o->size ? o->size : buffer->part - o->offset;
-    }
-}
-
 static void set_region(const struct gr_use *use)
 {
     const gr_resource *resource = use->resources[0];
@@ -197,20 +183,31 @@ static void set_region(const struct gr_use *use)
     buffer->linear = buffer->has_region && backend->linear && backend->linear(resource);
 }
 
-/* Checks `offset` and `size`, after the check of the storage, because it may have grown. */
-static gr_status check_parts(const struct gr_use *use)
+/*
+ * Sets the part and the access of each mapping, because transports that copy must know them before
+ * the map. Checks the parts after the storage, which may have grown.
+ */
+static gr_status set_options(const struct gr_use *use)
 {
     const gr_map_options *o = use->options;
-    for (size_t i = 0; i < use->n && (o->offset || o->size); i++) {
+    const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
+    const unsigned narrowed = narrows ? (unsigned)o->access : 0;
+    for (size_t i = 0; i < use->n; i++) {
         const gr_resource *resource = use->resources[i];
-        GR_REFUSE_IF(resource->is_image, use->call,
+        gr_buffer *buffer = resource->current;
+        GR_REFUSE_IF(resource->is_image && (o->offset || o->size), use->call,
                      "`offset` and `size` are %zu and %zu, but only buffers can be mapped in part, "
                      "and this is an image: leave both 0.",
                      o->offset, o->size);
-        GR_REFUSE_IF(
-            o->offset >= resource->size || o->size > resource->size - o->offset, use->call,
-            "The part of %zu byte%s at offset %zu is not within the buffer, whose size is %zu.",
-            o->size, gr_s(o->size), o->offset, resource->size);
+        GR_REFUSE_IF((o->offset || o->size) &&
+                         (o->offset >= resource->size || o->size > resource->size - o->offset),
+                     use->call,
+                     "The part of %zu byte%s at offset %zu is not within the buffer, whose size is "
+                     "%zu.",
+                     o->size, gr_s(o->size), o->offset, resource->size);
+        buffer->narrowed = (unsigned char)(narrowed & ~resource->flags);
+        buffer->offset = o->offset;
+        buffer->part = o->size ? o->size : buffer->part - o->offset;
     }
     return GR_OK;
 }
@@ -289,8 +286,7 @@ static gr_status map_runs(const struct gr_use *use)
  */
 static gr_status map_with_options(const struct gr_use *use)
 {
-    GR_TRY(check_parts(use));
-    set_options(use);
+    GR_TRY(set_options(use));
     GR_TRY(gr_event_wait(use->stream, use->options->wait_event));
     GR_TRY(try_ready(use));
     GR_TRY(map_runs(use));

@@ -262,15 +262,6 @@ gr_status gr_buffer_release(gr_buffer *buffer)
                   : GR_OK;
 }
 
-gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
-{
-    GR_TRY(gr_buffer_check(buffer, call));
-    if (gr_buffer_is_live(buffer))
-        GR_TRY(gr_resource_check_ring(buffer->resource, call));
-    buffer->later = true;
-    return GR_OK;
-}
-
 /* Whether the release failed because the driver no longer knows the stream of the map. */
 static bool stream_is_gone(gr_status status)
 {

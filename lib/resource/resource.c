@@ -143,19 +143,6 @@ void gr_buffers_untake(gr_resource *const resources[], size_t n)
     }
 }
 
-static void free_memory(gr_resource *resource)
-{
-    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
-        gr_live_remove(GR_LIVE_BUFFER, &resource->first[i]);
-    while (resource->spare) {
-        gr_buffer *buffer = resource->spare;
-        resource->spare = buffer->next;
-        gr_live_remove(GR_LIVE_BUFFER, buffer);
-        gr_live_free_memory(GR_LIVE_BUFFER, buffer);
-    }
-    resource->backend->destroy(resource);
-}
-
 gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 {
     gr_entered entered;
@@ -190,18 +177,6 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     return status;
 }
 
-/*
- * Lets the backend defer the end of the resource. This is the last access to the resource, because
- * another thread may free it immediately.
- */
-static void park(gr_resource *resource)
-{
-    GR_KEEP_ERROR();
-    gr_log(GR_LOG_WARNING, "gr_resource_free: the resource stays registered until its OpenGL "
-                           "context is current again");
-    resource->backend->park(resource, true);
-}
-
 static void unregister(gr_resource *resource)
 {
     GR_KEEP_ERROR();
@@ -230,10 +205,25 @@ static void end(gr_resource *resource)
     resource->parked = last && !here;
     resource->claimed = false;
     unlock(lock);
-    if (last && here)
-        free_memory(resource);
-    else if (last)
-        park(resource);
+    if (!last)
+        return;
+    if (!here) {
+        GR_KEEP_ERROR();
+        gr_log(GR_LOG_WARNING, "gr_resource_free: the resource stays registered until its OpenGL "
+                               "context is current again");
+        /* the last access to the resource, because another thread may free it immediately */
+        resource->backend->park(resource, true);
+        return;
+    }
+    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
+        gr_live_remove(GR_LIVE_BUFFER, &resource->first[i]);
+    while (resource->spare) {
+        gr_buffer *buffer = resource->spare;
+        resource->spare = buffer->next;
+        gr_live_remove(GR_LIVE_BUFFER, buffer);
+        gr_live_free_memory(GR_LIVE_BUFFER, buffer);
+    }
+    resource->backend->destroy(resource);
 }
 
 /*

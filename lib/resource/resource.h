@@ -121,12 +121,10 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
 /* ---- Releases -------------------------------------------------------------------------------- */
 
 /*
- * gr_buffer_take_back() ends the caller's ownership of a buffer: a second release is refused.
- * gr_buffer_release_taken() releases the buffer, on a thread that may use the resource, or after
- * the graphics context. If the stream of the map was destroyed, it uses the legacy stream. After
- * another error than GR_ERR_PARTIAL the buffer stays mapped.
+ * Releases a buffer that the caller gave up, on a thread that may use the resource, or after the
+ * graphics context. If the stream of the map was destroyed, uses the legacy stream. After another
+ * error than GR_ERR_PARTIAL the buffer stays mapped.
  */
-gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call);
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
 
 /*
