@@ -57,23 +57,11 @@ bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset)
     return true;
 }
 
-/* Returns the index of the first free range at or after the offset. */
-static size_t place_of(const struct gr_ranges *ranges, size_t offset)
-{
-    size_t from = 0, to = ranges->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (ranges->free[middle].offset < offset)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 void gr_ranges_give(struct gr_ranges *ranges, size_t offset, size_t size)
 {
-    size_t i = place_of(ranges, offset);
+    size_t i = 0;
+    while (i < ranges->count && ranges->free[i].offset < offset)
+        i++;
     struct gr_range *at = &ranges->free[i];
     bool joins_before = i > 0 && at[-1].offset + at[-1].size == offset;
     bool joins_next = i < ranges->count && at->offset == offset + size;

@@ -140,25 +140,21 @@ static void end_unused(struct gr_objects *set)
     set->count = kept;
 }
 
-static gr_status make_set(gr_resource *resource, const char *call)
-{
-    struct gr_objects *set = calloc(1, sizeof(*set));
-    if (!set)
-        return gr_fail_memory(call);
-    gr_status status = gr_event_create(&set->work.event);
-    if (status == GR_OK)
-        resource->objects = set;
-    else
-        free(set);
-    return status;
-}
-
 /* Reserves memory for one more object, so that put() cannot fail. The CUDA context is current. */
 static gr_status reserve(gr_resource *resource, const char *call)
 {
-    if (!resource->objects)
-        GR_TRY(make_set(resource, call));
     struct gr_objects *set = resource->objects;
+    if (!set) {
+        set = calloc(1, sizeof(*set));
+        if (!set)
+            return gr_fail_memory(call);
+        const gr_status status = gr_event_create(&set->work.event);
+        if (status != GR_OK) {
+            free(set);
+            return status;
+        }
+        resource->objects = set;
+    }
     if (set->count >= MOST_KEPT)
         end_unused(set);
     if (set->count < set->room)
