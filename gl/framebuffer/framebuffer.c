@@ -278,10 +278,9 @@ static gr_status fill_staging(void *of)
 static gr_status check_depth(const struct part *p, gr_dtype dtype, const char *call)
 {
     const bool is_depth = p->attachment.mask == GL_DEPTH_BUFFER_BIT;
-    if (p->is_distance && !is_depth)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
-                       "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
+    GR_REFUSE_IF(p->is_distance && !is_depth, call,
+                 "`z_near` and `z_far` are for depth, but the attachment has no depth: leave them "
+                 "0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
     if (!is_depth || p->conversion.scale || p->conversion.scale_f64 || gr_dtype_is_float(dtype) ||
         !(p->is_distance || gr_dtype_is_number(dtype)))
         return GR_OK;

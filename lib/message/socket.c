@@ -431,10 +431,9 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
     message->size = header.size;
     GR_TRY(receive_all(socket, message->bytes, header.size, true, message, deadline, call));
     GR_TRY(receive_all(socket, message->room, header.data_size, true, message, deadline, call));
-    if (message->fd_count != header.fd_count)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Wrong number of descriptors: the message names %u, and %u arrived.",
-                       header.fd_count, message->fd_count);
+    GR_REFUSE_IF(message->fd_count != header.fd_count, call,
+                 "Wrong number of descriptors: the message names %u, and %u arrived.",
+                 header.fd_count, message->fd_count);
     /* before any other use of them: on a file system of the peer even fstat() could block */
     for (unsigned i = 0; i < message->fd_count; i++)
         GR_REFUSE_IF(!gr_foreign_is_shareable(message->fds[i]), call,

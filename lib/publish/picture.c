@@ -316,12 +316,11 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
         if (shaped->shape[i] > INT32_MAX)
             return refuse(shaped, call, "a dimension is too large for a picture.");
     const struct yuv_layout *yuv = yuv_of(shaped->layout);
-    if (u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call, "%s is set, but %s: set `layout` to %s.",
-            v ? "`chroma_v`" : "`chroma`", GR_PHRASE(picture),
-            v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
-              : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
+    GR_REFUSE_IF(
+        u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)), call,
+        "%s is set, but %s: set `layout` to %s.", v ? "`chroma_v`" : "`chroma`", GR_PHRASE(picture),
+        v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
+          : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
     if (yuv && slices == GR_LAYERS)
         return refuse(shaped, call, "YUV has no layers: set `layer` to one of them.");
     if (yuv)

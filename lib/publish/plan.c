@@ -148,17 +148,15 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
                               const char *call)
 {
     /* the height of a picture with stacked planes is not a dimension of its shape */
-    if (from->width != to->width || from->height != to->height || from->depth != to->depth)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x "
-            "%lld x %lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the "
-            "dimensions have another meaning.",
-            GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
-            (long long)from->depth, (long long)to->width, (long long)to->height,
-            (long long)to->depth,
-            from->is_image || to->is_image ? "a rectangle, another level"
-                                           : "another shape of `target`");
+    GR_REFUSE_IF(
+        from->width != to->width || from->height != to->height || from->depth != to->depth, call,
+        "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x %lld x "
+        "%lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the dimensions "
+        "have another meaning.",
+        GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
+        (long long)from->depth, (long long)to->width, (long long)to->height, (long long)to->depth,
+        from->is_image || to->is_image ? "a rectangle, another level"
+                                       : "another shape of `target`");
     const unsigned a = channels_of(from), b = channels_of(to);
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
@@ -234,17 +232,14 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "%s, and %s: YUV is converted from and to RGB only. Describe one side as "
                        "RGB, or both in the same layout.",
                        GR_SENTENCE(from), GR_PHRASE(to));
-    if (o->bgr && channels_of(tensor) < 3)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
-    if (o->srgb && (from->is_number || to->is_number))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`srgb` is set, but the image is read as integers, which are not colours.");
-    if (yuv->is_yuv && other->is_number)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s, and %s, which is read as integers: YUV can only be converted %s "
-                       "colours from 0 to 1, which are floats.",
-                       GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
+    GR_REFUSE_IF(o->bgr && channels_of(tensor) < 3, call,
+                 "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
+    GR_REFUSE_IF(o->srgb && (from->is_number || to->is_number), call,
+                 "`srgb` is set, but the image is read as integers, which are not colours.");
+    GR_REFUSE_IF(yuv->is_yuv && other->is_number, call,
+                 "%s, and %s, which is read as integers: YUV can only be converted %s colours from "
+                 "0 to 1, which are floats.",
+                 GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
     if (!o->scale && !o->scale_f64 && from->dtype != to->dtype &&
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))

@@ -74,12 +74,9 @@ static gr_status take(struct work *w, const gr_publish_options *options)
                        : o->bias && o->bias_f64   ? "bias"
                        : o->alpha && o->alpha_f64 ? "alpha"
                                                   : NULL;
-    if (both)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "`%s` and `%s_f64` are set: set one of the two.", both, both);
-    if ((unsigned)o->layout > GR_LAYOUT_UYVY)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
-                       (int)o->layout);
+    GR_REFUSE_IF(both, w->call, "`%s` and `%s_f64` are set: set one of the two.", both, both);
+    GR_REFUSE_IF((unsigned)o->layout > GR_LAYOUT_UYVY, w->call,
+                 "`layout` is %d, which is not a gr_layout.", (int)o->layout);
     return check_tensors(w);
 }
 

@@ -179,9 +179,8 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
 {
     gr_image_info info;
     GR_TRY(find_region(resource, o, sides, call));
-    if (o->offset || o->target)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` and `target` are for buffers, but this is an image: omit them.");
+    GR_REFUSE_IF(o->offset || o->target, call,
+                 "`offset` and `target` are for buffers, but this is an image: omit them.");
     sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
                     : o->layer == GR_ALL_LAYERS ? GR_LAYERS
                                                 : GR_ONE_SLICE;

@@ -103,10 +103,9 @@ static gr_status try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n
         return too_few(ring);
     /* A consumer may acquire more slots than a producer: slots that are leaving may hold frames. */
     const size_t most = state->count + (side->writes ? 0 : state->leaving);
-    if (n == 0 || n > most)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "n is %zu, but the ring has %zu slot%s: pass a number from 1 to that.", n,
-                       most, gr_s(most));
+    GR_REFUSE_IF(n == 0 || n > most, call,
+                 "n is %zu, but the ring has %zu slot%s: pass a number from 1 to that.", n, most,
+                 gr_s(most));
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         GR_TRY(ring->link_ops->update(ring->link, side, call));
         if ((side->writes && state->stopped) ||

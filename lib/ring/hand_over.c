@@ -61,11 +61,10 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
 {
     gr_status status = GR_OK;
     size_t found = 0;
-    if (!slots || n == 0 || n > ring->state.count + ring->state.leaving)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call, "%s.",
-            !slots   ? "`slots` is NULL: pass the slots that the acquire returned"
-            : n == 0 ? "n is 0: there is nothing to hand over. Pass the number that was acquired"
+    GR_REFUSE_IF(!slots || n == 0 || n > ring->state.count + ring->state.leaving, call, "%s.",
+                 !slots ? "`slots` is NULL: pass the slots that the acquire returned"
+                 : n == 0
+                     ? "n is 0: there is nothing to hand over. Pass the number that was acquired"
                      : "n is larger than the number of slots: pass the number that was acquired");
     for (; found < n; found++) {
         uint32_t number = find(ring, slots[found]);
