@@ -63,4 +63,76 @@ gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
  */
 void vk_recording_release(gr_vk_device *device, struct vk_recording *recording, bool submitted);
 
+/* ---- A submit: submit.c ---------------------------------------------------------------------- */
+
+/* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
+struct vk_submit {
+    gr_submit *submit;
+    const char *call;
+    const VkSubmitInfo2 *info; /* of the application, or the counts of `v1`, or an empty one */
+    const VkSubmitInfo *v1;    /* of the application, in place of a VkSubmitInfo2 */
+    VkSubmitInfo2 counts;
+    /* The values in the chain of `v1`, or NULL. */
+    const VkTimelineSemaphoreSubmitInfo *v1_values;
+    VkPipelineStageFlags2 stages; /* the stages that wait for CUDA; 0: all */
+
+    /* Arrays in scratch memory of the submit. */
+    gr_resource **resources; /* of Vulkan */
+    size_t resource_count;
+    VkSemaphoreSubmitInfo *points; /* waits, then signals */
+    VkCommandBufferSubmitInfo *buffers;
+    uint64_t *values; /* this and the following ones are for vkQueueSubmit */
+    VkSemaphore *semaphores;
+    VkCommandBuffer *handles;
+    VkPipelineStageFlags *wait_stages;
+
+    /* For gr_vk_submit() only. */
+    gr_vk_submit_desc desc;
+    bool hands_over; /* for gr_vk_hand_over() */
+    gr_vk_device *device;
+    struct vk_handover *ways; /* `first` and `last` of `desc`, then of each of its `uses` */
+    const struct vk_handover **first_of, **last_of; /* of each resource; NULL: no barrier */
+    bool has_first, has_last;
+    uint32_t family;                /* of all barriers */
+    struct vk_recording *recording; /* NULL if there are no barriers */
+
+    /* The results. */
+    VkSubmitInfo2 made;
+    VkSubmitInfo old;                          /* set for vkQueueSubmit */
+    VkTimelineSemaphoreSubmitInfo *old_values; /* in scratch memory */
+};
+
+/* ---- Its semaphores and command buffers: waits.c --------------------------------------------- */
+
+/* Checks the semaphores of the submit itself. */
+gr_status vk_submit_check_points(const struct vk_submit *m);
+
+/* Copies the application's struct to m->made, with further waits, commands and signals. */
+void vk_submit_add(struct vk_submit *m);
+
+/* ---- VkSubmitInfo: v1.c ---------------------------------------------------------------------- */
+
+/* Checks the struct of the application. */
+gr_status vk_submit_take_v1(struct vk_submit *m, const VkSubmitInfo *v1);
+
+/* Refuses a struct that vkQueueSubmit cannot express. */
+gr_status vk_submit_check_old(const VkSubmitInfo2 *info, const char *call);
+
+/* Converts m->made to m->old. */
+void vk_submit_translate(struct vk_submit *m);
+
+/* ---- Its resources: uses.c ------------------------------------------------------------------- */
+
+/*
+ * Finds the barriers of each resource. There is none before the commands while Vulkan has the
+ * resource.
+ */
+gr_status vk_submit_take_uses(struct vk_submit *m);
+
+/* With frames in flight gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda() are refused. */
+bool vk_submit_has_own_barriers(const struct vk_submit *m, size_t i);
+
+/* Records the barriers. */
+gr_status vk_submit_record(struct vk_submit *m);
+
 #endif
