@@ -65,11 +65,11 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
     return check_family(device, way->family, name, call);
 }
 
-gr_status vk_handover_check(const struct vk_handover *way, const gr_resource *resource, size_t i,
-                            const char *call)
+gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *resource,
+                            size_t i, const char *call)
 {
     const VkImageLayout layout = way->use.layout;
-    if (way->to_cuda || !vk_resource_of(resource)->binding.image ||
+    if (way->to_cuda || !resource->binding.image ||
         (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -159,34 +159,6 @@ static VkImageSubresourceRange all_of(const struct vk_resource *r)
                                      VK_REMAINING_ARRAY_LAYERS};
 }
 
-static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r, const step *s)
-{
-    return (VkBufferMemoryBarrier){
-        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
-        .srcAccessMask = (VkAccessFlags)s->srcAccessMask,
-        .dstAccessMask = (VkAccessFlags)s->dstAccessMask,
-        .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
-        .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
-        .buffer = r->binding.buffer,
-        .size = VK_WHOLE_SIZE,
-    };
-}
-
-static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const step *s)
-{
-    return (VkImageMemoryBarrier){
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = (VkAccessFlags)s->srcAccessMask,
-        .dstAccessMask = (VkAccessFlags)s->dstAccessMask,
-        .oldLayout = s->oldLayout,
-        .newLayout = s->newLayout,
-        .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
-        .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
-        .image = r->binding.image,
-        .subresourceRange = all_of(r),
-    };
-}
-
 static void record_step(const step *s, VkCommandBuffer commands,
                         const struct vk_resource *const list[], size_t n)
 {
@@ -194,10 +166,29 @@ static void record_step(const step *s, VkCommandBuffer commands,
     VkImageMemoryBarrier images[BARRIERS_AT_ONCE];
     uint32_t buffer_count = 0, image_count = 0;
     for (size_t i = 0; i < n; i++) {
-        if (list[i]->binding.image)
-            images[image_count++] = image_barrier(list[i], s);
+        const struct vk_resource *r = list[i];
+        if (r->binding.image)
+            images[image_count++] = (VkImageMemoryBarrier){
+                .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                .srcAccessMask = (VkAccessFlags)s->srcAccessMask,
+                .dstAccessMask = (VkAccessFlags)s->dstAccessMask,
+                .oldLayout = s->oldLayout,
+                .newLayout = s->newLayout,
+                .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
+                .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
+                .image = r->binding.image,
+                .subresourceRange = all_of(r),
+            };
         else
-            buffers[buffer_count++] = buffer_barrier(list[i], s);
+            buffers[buffer_count++] = (VkBufferMemoryBarrier){
+                .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+                .srcAccessMask = (VkAccessFlags)s->srcAccessMask,
+                .dstAccessMask = (VkAccessFlags)s->dstAccessMask,
+                .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
+                .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
+                .buffer = r->binding.buffer,
+                .size = VK_WHOLE_SIZE,
+            };
     }
     list[0]->binding.device->vk.vkCmdPipelineBarrier(
         commands, (VkPipelineStageFlags)s->srcStageMask, (VkPipelineStageFlags)s->dstStageMask, 0,
@@ -205,32 +196,6 @@ static void record_step(const step *s, VkCommandBuffer commands,
 }
 
 /* ---- Recording with synchronization2 --------------------------------------------------------- */
-
-static VkImageMemoryBarrier2 image_barrier2(const struct vk_resource *r, const step *s)
-{
-    VkImageMemoryBarrier2 barrier = *s;
-    barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
-    barrier.srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex);
-    barrier.dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex);
-    barrier.image = r->binding.image;
-    barrier.subresourceRange = all_of(r);
-    return barrier;
-}
-
-static VkBufferMemoryBarrier2 buffer_barrier2(const struct vk_resource *r, const step *s)
-{
-    return (VkBufferMemoryBarrier2){
-        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
-        .srcStageMask = s->srcStageMask,
-        .srcAccessMask = s->srcAccessMask,
-        .dstStageMask = s->dstStageMask,
-        .dstAccessMask = s->dstAccessMask,
-        .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
-        .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
-        .buffer = r->binding.buffer,
-        .size = VK_WHOLE_SIZE,
-    };
-}
 
 static void record_step2(const step *s, VkCommandBuffer commands,
                          const struct vk_resource *const list[], size_t n)
@@ -243,10 +208,27 @@ static void record_step2(const step *s, VkCommandBuffer commands,
         .pImageMemoryBarriers = images,
     };
     for (size_t i = 0; i < n; i++) {
-        if (list[i]->binding.image)
-            images[all.imageMemoryBarrierCount++] = image_barrier2(list[i], s);
+        const struct vk_resource *r = list[i];
+        VkImageMemoryBarrier2 barrier = *s;
+        barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
+        barrier.srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex);
+        barrier.dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex);
+        barrier.image = r->binding.image;
+        barrier.subresourceRange = all_of(r);
+        if (r->binding.image)
+            images[all.imageMemoryBarrierCount++] = barrier;
         else
-            buffers[all.bufferMemoryBarrierCount++] = buffer_barrier2(list[i], s);
+            buffers[all.bufferMemoryBarrierCount++] = (VkBufferMemoryBarrier2){
+                .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
+                .srcStageMask = s->srcStageMask,
+                .srcAccessMask = s->srcAccessMask,
+                .dstStageMask = s->dstStageMask,
+                .dstAccessMask = s->dstAccessMask,
+                .srcQueueFamilyIndex = barrier.srcQueueFamilyIndex,
+                .dstQueueFamilyIndex = barrier.dstQueueFamilyIndex,
+                .buffer = r->binding.buffer,
+                .size = VK_WHOLE_SIZE,
+            };
     }
     list[0]->binding.device->vk.vkCmdPipelineBarrier2(commands, &all);
 }
@@ -274,52 +256,36 @@ static bool record_layouts(const struct vk_handover *way, VkCommandBuffer comman
     return count;
 }
 
-static void record_shared(const struct vk_handover *way, VkCommandBuffer commands,
-                          const struct vk_resource *const list[], size_t n, record_function *record)
-{
-    const step s = way->to_cuda ? release_step(way, record_layouts(way, commands, list, n, record))
-                                : acquire_step(way, false);
-    record(&s, commands, list, n);
-}
-
-static void record_copied(const struct vk_handover *way, VkCommandBuffer commands,
-                          const struct vk_resource *const list[], size_t n, record_function *record)
-{
-    const step s =
-        way->to_cuda ? layout_step(way, VK_ACCESS_2_TRANSFER_READ_BIT) : acquire_step(way, true);
-    if (!way->to_cuda)
-        vk_copy_record(commands, list, n, false, way->whole);
-    record(&s, commands, list, n);
-    if (way->to_cuda)
-        vk_copy_record(commands, list, n, true, way->whole);
-}
-
-/* Records the barriers of up to BARRIERS_AT_ONCE resources. */
-static void record_some(const struct vk_handover *way, VkCommandBuffer commands,
-                        gr_resource *const resources[], size_t n)
+void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
+                        struct vk_resource *const resources[], size_t n)
 {
     const struct vk_resource *shared[BARRIERS_AT_ONCE], *copied[BARRIERS_AT_ONCE];
     size_t shared_count = 0, copied_count = 0;
     record_function *record = is_wide(&way->use) ? record_step2 : record_step;
-    for (size_t i = 0; i < n; i++) {
-        const struct vk_resource *r = vk_resource_of(resources[i]);
-        if (vk_copy_of(&r->external))
-            copied[copied_count++] = r;
-        else
-            shared[shared_count++] = r;
-    }
-    if (shared_count)
-        record_shared(way, commands, shared, shared_count, record);
-    if (copied_count)
-        record_copied(way, commands, copied, copied_count, record);
-}
-
-void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
-                        gr_resource *const resources[], size_t n)
-{
     for (; n > BARRIERS_AT_ONCE; resources += BARRIERS_AT_ONCE, n -= BARRIERS_AT_ONCE)
-        record_some(way, commands, resources, BARRIERS_AT_ONCE);
-    record_some(way, commands, resources, n);
+        vk_handover_record(way, commands, resources, BARRIERS_AT_ONCE);
+    for (size_t i = 0; i < n; i++) {
+        if (vk_is_copied(&resources[i]->binding))
+            copied[copied_count++] = resources[i];
+        else
+            shared[shared_count++] = resources[i];
+    }
+    if (shared_count) {
+        const step s =
+            way->to_cuda
+                ? release_step(way, record_layouts(way, commands, shared, shared_count, record))
+                : acquire_step(way, false);
+        record(&s, commands, shared, shared_count);
+    }
+    if (copied_count) {
+        const step s = way->to_cuda ? layout_step(way, VK_ACCESS_2_TRANSFER_READ_BIT)
+                                    : acquire_step(way, true);
+        if (!way->to_cuda)
+            vk_copy_record(commands, copied, copied_count, false, way->whole);
+        record(&s, commands, copied, copied_count);
+        if (way->to_cuda)
+            vk_copy_record(commands, copied, copied_count, true, way->whole);
+    }
 }
 
 /* ---- Public calls ---------------------------------------------------------------------------- */
@@ -347,6 +313,7 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
                            size_t n, const gr_vk_use *use, const char *call)
 {
     struct vk_handover way = {.to_cuda = to_cuda, .whole = true};
+    struct vk_resource *some[BARRIERS_AT_ONCE];
     GR_REFUSE_IF(!commands || !resources || n == 0, call, "%s.",
                  !commands    ? "`commands` is NULL: pass a command buffer that is recording"
                  : !resources ? "`resources` is NULL"
@@ -355,8 +322,14 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
     GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
                             to_cuda ? "before" : "after", call));
     for (size_t i = 0; i < n; i++)
-        GR_TRY(vk_handover_check(&way, resources[i], i, call));
-    vk_handover_record(&way, commands, resources, n);
+        GR_TRY(vk_handover_check(&way, vk_resource_of(resources[i]), i, call));
+    for (size_t i = 0, count = 0; i < n; i++) {
+        some[count++] = vk_resource_of(resources[i]);
+        if (count < BARRIERS_AT_ONCE && i + 1 < n)
+            continue;
+        vk_handover_record(&way, commands, some, count);
+        count = 0;
+    }
     return GR_OK;
 }
 

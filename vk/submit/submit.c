@@ -7,33 +7,25 @@
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
-#include "vk/copy/copy.h"
 #include "vk/resource/resource.h"
 
 /* ---- The application's VkSubmitInfo2 --------------------------------------------------------- */
 
-/* Refuses NULL lists, which Vulkan would dereference. */
-static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
-{
-    const char *missing = info->waitSemaphoreInfoCount && !info->pWaitSemaphoreInfos ? "Wait"
-                          : info->signalSemaphoreInfoCount && !info->pSignalSemaphoreInfos
-                              ? "Signal"
-                              : NULL;
-    GR_REFUSE_IF(missing, call,
-                 "p%sSemaphoreInfos of VkSubmitInfo2 is NULL, but its count is not 0.", missing);
-    GR_REFUSE_IF(info->commandBufferInfoCount && !info->pCommandBufferInfos, call,
-                 "pCommandBufferInfos of VkSubmitInfo2 is NULL, but its count is not 0.");
-    return GR_OK;
-}
-
 static gr_status take_info(struct vk_submit *m, const VkSubmitInfo2 *info)
 {
     static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
-    m->info = info ? info : &nothing;
-    GR_REFUSE_IF(m->info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2, m->call,
+    info = info ? info : &nothing;
+    m->info = info;
+    GR_REFUSE_IF(info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2, m->call,
                  "The sType of VkSubmitInfo2 is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
                  info->sType);
-    return check_lists(m->info, m->call);
+    const char *missing =
+        info->waitSemaphoreInfoCount && !info->pWaitSemaphoreInfos       ? "pWaitSemaphoreInfos"
+        : info->signalSemaphoreInfoCount && !info->pSignalSemaphoreInfos ? "pSignalSemaphoreInfos"
+        : info->commandBufferInfoCount && !info->pCommandBufferInfos     ? "pCommandBufferInfos"
+                                                                         : NULL;
+    GR_REFUSE_IF(missing, m->call, "%s of VkSubmitInfo2 is NULL, but its count is not 0.", missing);
+    return GR_OK;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -44,59 +36,71 @@ static gr_status take_info(struct vk_submit *m, const VkSubmitInfo2 *info)
 #define BUFFER_BYTES   (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
 #define RESOURCE_BYTES (sizeof(gr_resource *) + 2 * sizeof(struct vk_handover *))
 
-/* Returns the next Vulkan resource of the submit. */
-static gr_resource *next_resource(gr_submit *submit, size_t *place)
-{
-    const gr_resource *resource;
-    while ((resource = gr_submit_next(submit, place)))
-        if (vk_resource_of(resource))
-            return &vk_resource_of(resource)->external.base;
-    return NULL;
-}
-
 /*
- * Reserves memory for all arrays, and fills `resources`. The structs with larger alignment come
- * first. Besides the application's, there are two command buffers and one signal.
+ * Reserves memory for all arrays. The structs with larger alignment come first. Besides the
+ * application's, there are two command buffers and one signal. The lists of a converted `v1` follow
+ * those of the submit.
  */
-static gr_status make_arrays(struct vk_submit *m)
+static gr_status make_arrays(struct vk_submit *m, const VkSubmitInfo *v1)
 {
-    const size_t buffers = m->info->commandBufferInfoCount + 2;
-    const size_t points = m->info->waitSemaphoreInfoCount + m->submit->wait_count +
-                          m->info->signalSemaphoreInfoCount + m->submit->signal_count + 1;
+    const size_t own_points =
+        (size_t)m->info->waitSemaphoreInfoCount + m->info->signalSemaphoreInfoCount;
+    const size_t own_buffers = m->info->commandBufferInfoCount, buffers = own_buffers + 2;
+    const size_t points = own_points + m->submit->wait_count + m->submit->signal_count + 1;
     const size_t count = gr_submit_size(m->submit), ways = 2 + 2 * m->desc.use_count;
     GR_REFUSE_IF(m->desc.use_count > count, m->call,
                  "`use_count` is %zu, but the submit has only %zu resource%s.", m->desc.use_count,
                  count, gr_s(count));
     m->points =
         gr_submit_scratch(m->submit,
-                          sizeof(*m->old_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
+                          sizeof(*m->v1_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
+                              own_points * sizeof(*m->points) + own_buffers * sizeof(*m->buffers) +
                               count * RESOURCE_BYTES + ways * sizeof(*m->ways),
                           m->call);
     if (!m->points)
         return GR_ERR_NO_MEMORY;
-    m->buffers = (VkCommandBufferSubmitInfo *)(m->points + points);
-    m->old_values = (VkTimelineSemaphoreSubmitInfo *)(m->buffers + buffers);
-    m->ways = (struct vk_handover *)(m->old_values + 1);
+    m->buffers = (VkCommandBufferSubmitInfo *)(m->points + points + own_points);
+    m->v1_values = (VkTimelineSemaphoreSubmitInfo *)(m->buffers + buffers + own_buffers);
+    m->ways = (struct vk_handover *)(m->v1_values + 1);
     m->values = (uint64_t *)(m->ways + ways);
     m->semaphores = (VkSemaphore *)(m->values + points);
     m->handles = (VkCommandBuffer *)(m->semaphores + points);
-    m->resources = (gr_resource **)(m->handles + buffers);
+    m->resources = (struct vk_resource **)(m->handles + buffers);
     m->first_of = (const struct vk_handover **)(m->resources + count);
     m->last_of = m->first_of + count;
     m->wait_stages = (VkPipelineStageFlags *)(m->last_of + count);
-    size_t place = 0;
-    for (gr_resource *resource; (resource = next_resource(m->submit, &place));)
-        m->resources[m->resource_count++] = resource;
+    if (v1)
+        vk_submit_convert_v1(m, v1, m->points + points, m->buffers + buffers);
+    return GR_OK;
+}
+
+/*
+ * Begins with the struct of the application, which is `info` unless there is `v1`, and with the
+ * Vulkan resources of the submit.
+ */
+static gr_status begin(struct vk_submit *m, const VkSubmitInfo2 *info, const VkSubmitInfo *v1)
+{
+    GR_TRY(v1 ? vk_submit_check_v1(m, v1) : take_info(m, info));
+    GR_TRY(make_arrays(m, v1));
+    const gr_resource *each;
+    for (size_t place = 0; (each = gr_submit_next(m->submit, &place));) {
+        m->resources[m->resource_count] = vk_resource_of(each);
+        m->resource_count += m->resources[m->resource_count] != NULL;
+    }
+    m->device = m->resource_count ? m->resources[0]->binding.device : NULL;
     return GR_OK;
 }
 
 /* ---- A submit by the application ------------------------------------------------------------- */
 
-/* Checks the resources of a submit by the application. */
-static gr_status check_filled(const struct vk_submit *m)
+/* Checks and adds what the application submits itself. */
+static gr_status fill(struct vk_submit *m)
 {
+    GR_TRY(vk_submit_check_points(m));
     for (size_t i = 0; i < m->resource_count; i++)
-        GR_TRY(gr_submit_refuse_in_flight(m->resources[i], m->call));
+        GR_TRY(gr_submit_refuse_in_flight(&m->resources[i]->external.base, m->call));
+    vk_submit_add(m);
+    gr_submit_filled(m->submit);
     return GR_OK;
 }
 
@@ -106,12 +110,8 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
     struct vk_submit m = {.submit = submit, .call = __func__, .stages = stages};
     GR_TRY(gr_submit_check_begun(submit, m.call));
     GR_REFUSE_IF(!out, m.call, "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
-    GR_TRY(take_info(&m, info));
-    GR_TRY(vk_submit_check_points(&m));
-    GR_TRY(make_arrays(&m));
-    GR_TRY(check_filled(&m));
-    vk_submit_add(&m);
-    gr_submit_filled(submit);
+    GR_TRY(begin(&m, info, NULL));
+    GR_TRY(fill(&m));
     *out = m.made;
     return GR_OK;
 }
@@ -119,31 +119,25 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
 gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
                                VkPipelineStageFlags stages, VkSubmitInfo *out)
 {
+    static const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
     struct vk_submit m = {.submit = submit, .call = __func__, .stages = stages};
     GR_TRY(gr_submit_check_begun(submit, m.call));
     GR_REFUSE_IF(!out, m.call, "`out` is NULL: pass a pointer for the VkSubmitInfo.");
-    GR_TRY(vk_submit_take_v1(&m, info));
-    GR_TRY(vk_submit_check_points(&m));
-    GR_TRY(make_arrays(&m));
-    GR_TRY(check_filled(&m));
-    m.device = m.resource_count ? vk_resource_of(m.resources[0])->binding.device : NULL;
-    vk_submit_add(&m);
-    vk_submit_translate(&m);
-    gr_submit_filled(submit);
-    *out = m.old;
+    GR_TRY(begin(&m, NULL, info ? info : &nothing));
+    GR_TRY(fill(&m));
+    vk_submit_make_v1(&m);
+    *out = m.v1;
     return GR_OK;
 }
 
 /* ---- gr_vk_submit() -------------------------------------------------------------------------- */
 
-static gr_status find_device(struct vk_submit *m)
+static gr_status check_device(struct vk_submit *m)
 {
-    GR_REFUSE_IF(!m->resource_count, m->call,
+    GR_REFUSE_IF(!m->device, m->call,
                  "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
-    m->device = vk_resource_of(m->resources[0])->binding.device;
     for (size_t i = 1; i < m->resource_count; i++)
-        GR_REFUSE_IF(vk_resource_of(m->resources[i])->binding.device->device != m->device->device,
-                     m->call,
+        GR_REFUSE_IF(m->resources[i]->binding.device->device != m->device->device, m->call,
                      "The submit's resources belong to different VkDevices: begin a submit for "
                      "each device.");
     if (!m->desc.queue)
@@ -162,41 +156,26 @@ static gr_status check(struct vk_submit *m, const gr_vk_submit_desc *given)
     GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
     GR_REFUSE_IF(m->desc.info && m->desc.info_v1, m->call,
                  "`info` and `info_v1` are both set: the submit is one of the two.");
-    GR_TRY(m->desc.info_v1 ? vk_submit_take_v1(m, m->desc.info_v1) : take_info(m, m->desc.info));
-    GR_TRY(make_arrays(m));
-    GR_TRY(find_device(m));
+    GR_TRY(begin(m, m->desc.info, m->desc.info_v1));
+    GR_TRY(check_device(m));
     GR_TRY(vk_submit_check_points(m));
     GR_TRY(vk_submit_take_uses(m));
-    return m->device->synchronization2 || m->v1 ? GR_OK : vk_submit_check_old(m->info, m->call);
+    m->is_v1 |= !m->device->synchronization2;
+    return m->is_v1 ? vk_submit_check_old(m->info, m->call) : GR_OK;
 }
 
 static gr_status submit_to_queue(struct vk_submit *m)
 {
     const struct vk_functions *vk = &m->device->vk;
-    const bool is_new = m->device->synchronization2 && !m->v1;
     vk_submit_add(m);
-    if (!is_new)
-        vk_submit_translate(m);
-    VkResult result = is_new ? vk->vkQueueSubmit2(m->desc.queue, 1, &m->made, m->desc.fence)
-                             : vk->vkQueueSubmit(m->desc.queue, 1, &m->old, m->desc.fence);
+    if (m->is_v1)
+        vk_submit_make_v1(m);
+    VkResult result = m->is_v1 ? vk->vkQueueSubmit(m->desc.queue, 1, &m->v1, m->desc.fence)
+                               : vk->vkQueueSubmit2(m->desc.queue, 1, &m->made, m->desc.fence);
     return result == VK_SUCCESS ? GR_OK
-                                : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
+                                : vk_fail(result, m->is_v1 ? "vkQueueSubmit" : "vkQueueSubmit2",
                                           "Vulkan refused the submit, and nothing was submitted: "
                                           "free the submit, or try again.");
-}
-
-/* Commits the submit, and notes who has each resource now. */
-static gr_status commit(const struct vk_submit *m)
-{
-    GR_TRY(gr_submit_settle_all(m->submit, m->call));
-    for (size_t i = 0; i < m->resource_count; i++) {
-        m->resources[i]->sync.held_by = m->last_of[i] || vk_submit_has_own_barriers(m, i)
-                                            ? GR_HELD_BY_CUDA
-                                            : GR_HELD_BY_GRAPHICS;
-        if (m->resources[i]->sync.turns)
-            vk_copy_note_submit(gr_external_of(m->resources[i]), m->first_of[i], m->last_of[i]);
-    }
-    return GR_OK;
 }
 
 static gr_status submit_all(struct vk_submit *m, const gr_vk_submit_desc *desc)
@@ -208,7 +187,11 @@ static gr_status submit_all(struct vk_submit *m, const gr_vk_submit_desc *desc)
         status = submit_to_queue(m);
     if (m->recording)
         vk_recording_release(m->device, m->recording, status == GR_OK);
-    return status == GR_OK ? commit(m) : status;
+    if (status != GR_OK)
+        return status;
+    GR_TRY(gr_submit_settle_all(m->submit, m->call));
+    vk_submit_note_uses(m);
+    return GR_OK;
 }
 
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)

@@ -7,7 +7,7 @@
 #define GR_VK_SUBMIT_SUBMIT_H
 
 #include "lib/sync/sync.h"
-#include "vk/device/device.h"
+#include "vk/memory/memory.h"
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
@@ -28,12 +28,12 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
                            const gr_vk_use *given, const char *name, const char *call);
 
 /* Refuses a way that has no layout for an image. `i` is the number of the resource in messages. */
-gr_status vk_handover_check(const struct vk_handover *way, const gr_resource *resource, size_t i,
-                            const char *call);
+gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *resource,
+                            size_t i, const char *call);
 
 /* Records the barriers of checked resources of one device. */
 void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
-                        gr_resource *const resources[], size_t n);
+                        struct vk_resource *const resources[], size_t n);
 
 /* ---- The command buffers of grinterop, two per submit, which are reused ---------------------- */
 
@@ -69,15 +69,15 @@ void vk_recording_release(gr_vk_device *device, struct vk_recording *recording, 
 struct vk_submit {
     gr_submit *submit;
     const char *call;
-    const VkSubmitInfo2 *info; /* of the application, or the counts of `v1`, or an empty one */
-    const VkSubmitInfo *v1;    /* of the application, in place of a VkSubmitInfo2 */
-    VkSubmitInfo2 counts;
-    /* The values in the chain of `v1`, or NULL. */
-    const VkTimelineSemaphoreSubmitInfo *v1_values;
+    const VkSubmitInfo2 *info;    /* of the application, or `converted`, or an empty one */
+    VkSubmitInfo2 converted;      /* the VkSubmitInfo of the application */
+    bool is_v1;                   /* the result is a VkSubmitInfo for vkQueueSubmit */
     VkPipelineStageFlags2 stages; /* the stages that wait for CUDA; 0: all */
 
+    gr_vk_device *device; /* of the resources; NULL if there are none */
+
     /* Arrays in scratch memory of the submit. */
-    gr_resource **resources; /* of Vulkan */
+    struct vk_resource **resources;
     size_t resource_count;
     VkSemaphoreSubmitInfo *points; /* waits, then signals */
     VkCommandBufferSubmitInfo *buffers;
@@ -88,8 +88,7 @@ struct vk_submit {
 
     /* For gr_vk_submit() only. */
     gr_vk_submit_desc desc;
-    bool hands_over; /* for gr_vk_hand_over() */
-    gr_vk_device *device;
+    bool hands_over;          /* for gr_vk_hand_over() */
     struct vk_handover *ways; /* `first` and `last` of `desc`, then of each of its `uses` */
     const struct vk_handover **first_of, **last_of; /* of each resource; NULL: no barrier */
     bool has_first, has_last;
@@ -98,8 +97,8 @@ struct vk_submit {
 
     /* The results. */
     VkSubmitInfo2 made;
-    VkSubmitInfo old;                          /* set for vkQueueSubmit */
-    VkTimelineSemaphoreSubmitInfo *old_values; /* in scratch memory */
+    VkSubmitInfo v1;                          /* set for vkQueueSubmit */
+    VkTimelineSemaphoreSubmitInfo *v1_values; /* in scratch memory */
 };
 
 /* ---- Its semaphores and command buffers: waits.c --------------------------------------------- */
@@ -112,14 +111,21 @@ void vk_submit_add(struct vk_submit *m);
 
 /* ---- VkSubmitInfo: v1.c ---------------------------------------------------------------------- */
 
-/* Checks the struct of the application. */
-gr_status vk_submit_take_v1(struct vk_submit *m, const VkSubmitInfo *v1);
+/* Checks the struct of the application, and sets the counts of m->converted. */
+gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1);
+
+/* Converts a checked struct to m->converted, with its lists in this memory. */
+void vk_submit_convert_v1(struct vk_submit *m, const VkSubmitInfo *v1,
+                          VkSemaphoreSubmitInfo points[], VkCommandBufferSubmitInfo buffers[]);
 
 /* Refuses a struct that vkQueueSubmit cannot express. */
 gr_status vk_submit_check_old(const VkSubmitInfo2 *info, const char *call);
 
-/* Converts m->made to m->old. */
-void vk_submit_translate(struct vk_submit *m);
+/*
+ * Converts m->made to m->v1. vkQueueSubmit signals after all commands, and so possibly later than
+ * requested.
+ */
+void vk_submit_make_v1(struct vk_submit *m);
 
 /* ---- Its resources: uses.c ------------------------------------------------------------------- */
 
@@ -129,10 +135,10 @@ void vk_submit_translate(struct vk_submit *m);
  */
 gr_status vk_submit_take_uses(struct vk_submit *m);
 
-/* With frames in flight gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda() are refused. */
-bool vk_submit_has_own_barriers(const struct vk_submit *m, size_t i);
-
 /* Records the barriers. */
 gr_status vk_submit_record(struct vk_submit *m);
+
+/* Notes who has each resource after the commit. */
+void vk_submit_note_uses(const struct vk_submit *m);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
+#include "vk/copy/copy.h"
 
 /* Initialises `way` from `use`, if there is one, for a queue of the same family as all others. */
 static gr_status take_way(struct vk_submit *m, struct vk_handover *way, bool to_cuda,
@@ -26,13 +27,6 @@ static gr_status take_way(struct vk_submit *m, struct vk_handover *way, bool to_
                          name, way->family, m->family);
 }
 
-/* Whether one of `uses` has replaced a use of resource i. */
-static bool has_own_use(const struct vk_submit *m, size_t i)
-{
-    return (m->first_of[i] && m->first_of[i] != &m->ways[0]) ||
-           (m->last_of[i] && m->last_of[i] != &m->ways[1]);
-}
-
 /* Replaces the uses of one resource. */
 static gr_status take_use(struct vk_submit *m, size_t number)
 {
@@ -41,14 +35,16 @@ static gr_status take_use(struct vk_submit *m, size_t number)
     struct vk_handover *first = &m->ways[2 + 2 * number], *last = first + 1;
     GR_TRY(GR_TAKE_AT(gr_vk_resource_use, &use, m->desc.uses, number, m->call));
     size_t i = 0;
-    while (i < m->resource_count && m->resources[i] != use.resource)
+    while (i < m->resource_count && &m->resources[i]->external.base != use.resource)
         i++;
     GR_REFUSE_IF(i == m->resource_count, m->call,
                  "The resource of uses[%zu] is not a Vulkan resource of the submit.", number);
-    GR_REFUSE_IF(has_own_use(m, i), m->call,
-                 "The resource of uses[%zu] has a use before in the list: describe its first and "
-                 "last use together.",
-                 number);
+    if ((m->first_of[i] && m->first_of[i] != &m->ways[0]) ||
+        (m->last_of[i] && m->last_of[i] != &m->ways[1]))
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "The resource of uses[%zu] has a use before in the list: describe its first "
+                       "and last use together.",
+                       number);
     snprintf(name, sizeof(name), "uses[%zu].first", number);
     GR_TRY(take_way(m, first, false, use.first, name));
     snprintf(name, sizeof(name), "uses[%zu].last", number);
@@ -75,27 +71,11 @@ static gr_status refuse_with_cuda(const struct vk_submit *m, size_t i)
 }
 
 /* With frames in flight gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda() are refused. */
-bool vk_submit_has_own_barriers(const struct vk_submit *m, size_t i)
+static bool has_own_barriers(const struct vk_submit *m, size_t i)
 {
-    return m->desc.own_barriers && !m->resources[i]->sync.turns;
+    return m->desc.own_barriers && !m->resources[i]->external.base.sync.turns;
 }
 
-/* CUDA uses a slot after it is handed on, and the slot has only one submit. */
-static gr_status check_hands_on(const struct vk_submit *m, size_t i)
-{
-    if (m->last_of[i] || vk_submit_has_own_barriers(m, i) || !m->resources[i]->in_a_ring)
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, m->call,
-                   "Resource %zu is a slot of a ring, and the submit does not hand it to CUDA: "
-                   "describe its last use in `last`. If your commands contain the barrier, set "
-                   "`own_barriers`.",
-                   i);
-}
-
-/*
- * Finds the barriers of each resource. There is none before the commands while Vulkan has the
- * resource.
- */
 gr_status vk_submit_take_uses(struct vk_submit *m)
 {
     const gr_vk_submit_desc *desc = &m->desc;
@@ -112,14 +92,20 @@ gr_status vk_submit_take_uses(struct vk_submit *m)
     for (size_t i = 0; i < desc->use_count; i++)
         GR_TRY(take_use(m, i));
     for (size_t i = 0; i < m->resource_count; i++) {
-        const bool is_with_cuda = m->resources[i]->sync.held_by == GR_HELD_BY_CUDA;
+        const gr_resource *resource = &m->resources[i]->external.base;
+        const bool is_with_cuda = resource->sync.held_by == GR_HELD_BY_CUDA;
         if (!is_with_cuda)
             m->first_of[i] = NULL;
         else if (m->first_of[i])
             GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i, m->call));
-        else if (!vk_submit_has_own_barriers(m, i))
+        else if (!has_own_barriers(m, i))
             return refuse_with_cuda(m, i);
-        GR_TRY(check_hands_on(m, i));
+        if (resource->in_a_ring && !m->last_of[i] && !has_own_barriers(m, i))
+            return gr_fail(GR_ERR_STATE, m->call,
+                           "Resource %zu is a slot of a ring, and the submit does not hand it to "
+                           "CUDA: describe its last use in `last`. If your commands contain the "
+                           "barrier, set `own_barriers`.",
+                           i);
         waits_everywhere |= is_with_cuda && !m->first_of[i];
         m->stages |= m->first_of[i] ? m->first_of[i]->use.stages : 0;
         m->has_first |= m->first_of[i] != NULL;
@@ -131,17 +117,6 @@ gr_status vk_submit_take_uses(struct vk_submit *m)
 }
 
 /* Records `ways`, those of each resource, with one call for consecutive equal ones. */
-static void record_ways(const struct vk_submit *m, const struct vk_handover *const ways[],
-                        VkCommandBuffer commands)
-{
-    for (size_t i = 0, n; i < m->resource_count; i += n) {
-        for (n = 1; i + n < m->resource_count && ways[i + n] == ways[i];)
-            n++;
-        if (ways[i])
-            vk_handover_record(ways[i], commands, m->resources + i, n);
-    }
-}
-
 static gr_status record(const struct vk_submit *m, const struct vk_handover *const ways[],
                         VkCommandBuffer commands)
 {
@@ -153,7 +128,12 @@ static gr_status record(const struct vk_submit *m, const struct vk_handover *con
     VkResult result = vk->vkBeginCommandBuffer(commands, &info);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkBeginCommandBuffer", "The barriers could not be recorded.");
-    record_ways(m, ways, commands);
+    for (size_t i = 0, n; i < m->resource_count; i += n) {
+        for (n = 1; i + n < m->resource_count && ways[i + n] == ways[i];)
+            n++;
+        if (ways[i])
+            vk_handover_record(ways[i], commands, m->resources + i, n);
+    }
     result = vk->vkEndCommandBuffer(commands);
     return result == VK_SUCCESS
                ? GR_OK
@@ -168,4 +148,15 @@ gr_status vk_submit_record(struct vk_submit *m)
     if (m->has_first)
         GR_TRY(record(m, m->first_of, m->recording->first));
     return m->has_last ? record(m, m->last_of, m->recording->last) : GR_OK;
+}
+
+void vk_submit_note_uses(const struct vk_submit *m)
+{
+    for (size_t i = 0; i < m->resource_count; i++) {
+        struct gr_external *r = &m->resources[i]->external;
+        r->base.sync.held_by =
+            m->last_of[i] || has_own_barriers(m, i) ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
+        if (r->base.sync.turns)
+            vk_copy_note_submit(r, m->first_of[i], m->last_of[i]);
+    }
 }

@@ -7,53 +7,88 @@
 
 /* ---- The application's VkSubmitInfo ---------------------------------------------------------- */
 
+/* The values of timelines, which are first in the chain, so that others can replace them. */
+static const VkTimelineSemaphoreSubmitInfo *values_of(const VkSubmitInfo *v1)
+{
+    const VkBaseInStructure *first = v1->pNext;
+    return first && first->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO
+               ? (const VkTimelineSemaphoreSubmitInfo *)first
+               : NULL;
+}
+
 /*
- * Finds the values of timelines, which are first in the chain, so that others can replace them.
  * Refuses structs whose counts must be those of the submit, because the submit gets further waits,
  * commands and signals.
  */
-static gr_status take_v1_values(struct vk_submit *m)
+static gr_status check_chain(const void *next, const char *call)
 {
-    const VkBaseInStructure *next = m->v1->pNext;
-    if (next && next->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO) {
-        m->v1_values = (const VkTimelineSemaphoreSubmitInfo *)next;
-        next = next->pNext;
-    }
-    m->counts.pNext = next;
     if (vk_chain_find(next, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO))
-        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The VkTimelineSemaphoreSubmitInfo must be the first struct in the pNext "
                        "chain of VkSubmitInfo.");
     const bool of_group = vk_chain_find(next, VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO);
     if (of_group || vk_chain_find(next, VK_STRUCTURE_TYPE_D3D12_FENCE_SUBMIT_INFO_KHR))
-        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "A %s has an entry for each semaphore of the submit, and grinterop adds "
                        "semaphores: pass a VkSubmitInfo2, or submit without this struct.",
                        of_group ? "VkDeviceGroupSubmitInfo" : "VkD3D12FenceSubmitInfoKHR");
     return GR_OK;
 }
 
-gr_status vk_submit_take_v1(struct vk_submit *m, const VkSubmitInfo *v1)
+gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1)
 {
-    static const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    m->v1 = v1 ? v1 : &nothing;
-    m->counts = (VkSubmitInfo2){
-        .waitSemaphoreInfoCount = m->v1->waitSemaphoreCount,
-        .signalSemaphoreInfoCount = m->v1->signalSemaphoreCount,
-        .commandBufferInfoCount = m->v1->commandBufferCount,
-    };
-    m->info = &m->counts;
-    GR_REFUSE_IF(m->v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO, m->call,
+    GR_REFUSE_IF(v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO, m->call,
                  "The sType of VkSubmitInfo is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO.",
-                 m->v1->sType);
-    const char *missing =
-        m->v1->waitSemaphoreCount && (!m->v1->pWaitSemaphores || !m->v1->pWaitDstStageMask)
-            ? "pWaitSemaphores or pWaitDstStageMask"
-        : m->v1->signalSemaphoreCount && !m->v1->pSignalSemaphores ? "pSignalSemaphores"
-        : m->v1->commandBufferCount && !m->v1->pCommandBuffers     ? "pCommandBuffers"
-                                                                   : NULL;
+                 v1->sType);
+    const char *missing = v1->waitSemaphoreCount && (!v1->pWaitSemaphores || !v1->pWaitDstStageMask)
+                              ? "pWaitSemaphores or pWaitDstStageMask"
+                          : v1->signalSemaphoreCount && !v1->pSignalSemaphores ? "pSignalSemaphores"
+                          : v1->commandBufferCount && !v1->pCommandBuffers     ? "pCommandBuffers"
+                                                                               : NULL;
     GR_REFUSE_IF(missing, m->call, "%s of VkSubmitInfo is NULL, but its count is not 0.", missing);
-    return take_v1_values(m);
+    const VkTimelineSemaphoreSubmitInfo *values = values_of(v1);
+    m->info = &m->converted;
+    m->is_v1 = true;
+    m->converted = (VkSubmitInfo2){
+        .pNext = values ? values->pNext : v1->pNext,
+        .waitSemaphoreInfoCount = v1->waitSemaphoreCount,
+        .signalSemaphoreInfoCount = v1->signalSemaphoreCount,
+        .commandBufferInfoCount = v1->commandBufferCount,
+    };
+    return check_chain(m->converted.pNext, m->call);
+}
+
+/* Lists of values may be NULL, or shorter than those of semaphores, of which the last are binary.
+ */
+static VkSemaphoreSubmitInfo point(VkSemaphore semaphore, VkPipelineStageFlags stages,
+                                   const uint64_t values[], uint32_t count, uint32_t i)
+{
+    return (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = semaphore,
+        .value = values && i < count ? values[i] : 0,
+        .stageMask = stages ? stages : VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+}
+
+void vk_submit_convert_v1(struct vk_submit *m, const VkSubmitInfo *v1,
+                          VkSemaphoreSubmitInfo points[], VkCommandBufferSubmitInfo buffers[])
+{
+    const VkTimelineSemaphoreSubmitInfo none = {.pNext = NULL}, *given = values_of(v1),
+                                        *values = given ? given : &none;
+    m->converted.pWaitSemaphoreInfos = points;
+    for (uint32_t i = 0; i < v1->waitSemaphoreCount; i++)
+        *points++ = point(v1->pWaitSemaphores[i], v1->pWaitDstStageMask[i],
+                          values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, i);
+    m->converted.pSignalSemaphoreInfos = points;
+    for (uint32_t i = 0; i < v1->signalSemaphoreCount; i++)
+        *points++ = point(v1->pSignalSemaphores[i], 0, values->pSignalSemaphoreValues,
+                          values->signalSemaphoreValueCount, i);
+    m->converted.pCommandBufferInfos = buffers;
+    for (uint32_t i = 0; i < v1->commandBufferCount; i++)
+        buffers[i] =
+            (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                        .commandBuffer = v1->pCommandBuffers[i]};
 }
 
 /* ---- vkQueueSubmit --------------------------------------------------------------------------- */
@@ -91,11 +126,7 @@ gr_status vk_submit_check_old(const VkSubmitInfo2 *info, const char *call)
     return GR_OK;
 }
 
-/*
- * Converts to the struct of vkQueueSubmit, which signals after all commands, and so possibly later
- * than requested.
- */
-void vk_submit_translate(struct vk_submit *m)
+void vk_submit_make_v1(struct vk_submit *m)
 {
     const VkSubmitInfo2 *info = &m->made;
     const uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
@@ -108,7 +139,7 @@ void vk_submit_translate(struct vk_submit *m)
     }
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
         m->handles[i] = m->buffers[i].commandBuffer;
-    *m->old_values = (VkTimelineSemaphoreSubmitInfo){
+    *m->v1_values = (VkTimelineSemaphoreSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .pNext = info->pNext,
         .waitSemaphoreValueCount = waits,
@@ -116,9 +147,9 @@ void vk_submit_translate(struct vk_submit *m)
         .signalSemaphoreValueCount = signals,
         .pSignalSemaphoreValues = m->values + waits,
     };
-    m->old = (VkSubmitInfo){
+    m->v1 = (VkSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = !m->device || m->device->has_timeline ? m->old_values : info->pNext,
+        .pNext = !m->device || m->device->has_timeline ? m->v1_values : info->pNext,
         .waitSemaphoreCount = waits,
         .pWaitSemaphores = m->semaphores,
         .pWaitDstStageMask = m->wait_stages,

@@ -56,10 +56,9 @@ VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
     if (!semaphore)
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "The semaphore is NULL: did its creation fail?");
     if (!semaphore || semaphore == GR_SEMAPHORE_NONE ||
-        gr_semaphore_check_given(semaphore, __func__) != GR_OK ||
-        semaphore->ops->describe != vk_semaphore_describe)
+        gr_semaphore_check_given(semaphore, __func__) != GR_OK || !vk_semaphore_of(semaphore))
         return VK_NULL_HANDLE;
-    return ((const struct vk_semaphore *)semaphore)->semaphore;
+    return vk_semaphore_of(semaphore)->semaphore;
 }
 
 /* ---- The import into CUDA -------------------------------------------------------------------- */

@@ -16,6 +16,16 @@ struct vk_semaphore {
     enum vk_semaphore_owner owner;
 };
 
+/* The operation describe() of both kinds, which identifies them. */
+void vk_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size);
+
+/* Casts a semaphore made in vk/; NULL for any other semaphore. */
+static inline struct vk_semaphore *vk_semaphore_of(const gr_semaphore *semaphore)
+{
+    return semaphore->ops->describe == vk_semaphore_describe ? (struct vk_semaphore *)semaphore
+                                                             : NULL;
+}
+
 /*
  * Implements gr_semaphore_create_vk() with checked arguments, for any owner except the application.
  * Does not count as a use of the device.
@@ -43,10 +53,8 @@ gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, con
 /* Returns the pair of the device, or NULL if it has not been created. */
 struct gr_semaphore_pair *vk_pair_now(gr_vk_device *device);
 
-/* ---- Operations: semaphore_operations.c ------------------------------------------------------ */
+/* ---- Operations of both kinds: semaphore_operations.c ---------------------------------------- */
 
-/* gr_vk_semaphore() recognises a Vulkan semaphore by its describe(). */
-void vk_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size);
 bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now);
 
 /*
