@@ -13,27 +13,22 @@
 /* ---- What is owed ---------------------------------------------------------------------------- */
 
 /*
- * Reserves room for one more part, so that a later release cannot fail. Allocates only if there are
- * many parts.
+ * Reserves room in each slot for the one part that a release adds at most, so that it cannot fail.
+ * Allocates only if there are many parts.
  */
-static gr_status reserve(struct vk_owed *owed, const char *call)
+static gr_status reserve(struct vk_copy *copy, const char *call)
 {
-    if (owed->count < owed->room)
-        return GR_OK;
-    uint32_t room = owed->room ? 2 * owed->room : 4;
-    VkBufferCopy *parts = realloc(owed->parts, room * sizeof(*parts));
-    if (!parts)
-        return gr_fail_memory(call);
-    owed->parts = parts;
-    owed->room = room;
-    return GR_OK;
-}
-
-/* A release adds at most one part to each slot. */
-static gr_status reserve_all(struct vk_copy *copy, const char *call)
-{
-    for (unsigned i = 0; i < copy->turns.count; i++)
-        GR_TRY(reserve(&copy->owed[i], call));
+    for (unsigned i = 0; i < copy->turns.count; i++) {
+        struct vk_owed *owed = &copy->owed[i];
+        if (owed->count < owed->room)
+            continue;
+        uint32_t room = owed->room ? 2 * owed->room : 4;
+        VkBufferCopy *parts = realloc(owed->parts, room * sizeof(*parts));
+        if (!parts)
+            return gr_fail_memory(call);
+        owed->parts = parts;
+        owed->room = room;
+    }
     return GR_OK;
 }
 
@@ -151,35 +146,17 @@ static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, C
 
 static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
-    const struct gr_external *r = gr_external_of(resource);
-    struct vk_copy *copy = vk_copy_of(r);
-    if (!r->base.sync.owes)
+    struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
+    if (!resource->sync.owes)
         owe_nothing(copy);
-    GR_TRY(reserve_all(copy, "gr_map"));
+    GR_TRY(reserve(copy, "gr_map"));
     if (resource->flags & GR_WRITE_DISCARD)
         copy->turns.at = gr_turns_next(&copy->turns);
     resource->ptr = copy->own ? copy->own : slot_ptr(copy);
-    if (!gr_resource_reads(&r->base))
+    if (!gr_resource_reads(resource))
         return GR_OK;
     GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, true, stream));
     return move(resource, resource->current, true, stream);
-}
-
-static gr_status copy_out(gr_resource *resource, CUstream stream)
-{
-    struct gr_external *r = gr_external_of(resource);
-    struct vk_copy *copy = vk_copy_of(r);
-    const gr_buffer *buffer = resource->mapped;
-    if (!gr_resource_writes(&r->base))
-        return GR_OK;
-    GR_TRY(move(resource, buffer, false, stream));
-    GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, false, stream));
-    if (resource->is_image)
-        owe(copy, 0, copy->staging.size);
-    else
-        owe(copy, buffer->offset, buffer->offset + buffer->part);
-    r->base.sync.owes = true;
-    return GR_OK;
 }
 
 gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream)
@@ -197,8 +174,19 @@ gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream)
 
 gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(copy_out(resources[i], stream));
+    for (size_t i = 0; i < n; i++) {
+        const gr_buffer *buffer = resources[i]->mapped;
+        struct vk_copy *copy = vk_copy_of(gr_external_of(resources[i]));
+        if (!gr_resource_writes(resources[i]))
+            continue;
+        GR_TRY(move(resources[i], buffer, false, stream));
+        GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, false, stream));
+        if (resources[i]->is_image)
+            owe(copy, 0, copy->staging.size);
+        else
+            owe(copy, buffer->offset, buffer->offset + buffer->part);
+        resources[i]->sync.owes = true;
+    }
     GR_TRY(gr_sync_release(resources, n, stream));
     for (size_t i = 0; i < n; i++) {
         struct gr_turns *turns = resources[i]->sync.turns;
@@ -248,7 +236,7 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                           const char *call)
 {
     size_t size = part->size;
-    GR_TRY(reserve_all(copy, call));
+    GR_TRY(reserve(copy, call));
     if (part->image) {
         const gr_image_info image = gr_external_image_info(part->image);
         size = gr_lay_out(&image, gr_format_element(image.format, image.channels), copy->offsets);

@@ -7,6 +7,11 @@
 /* The maximum number of parts per copy command: the VkBufferCopy structs are on the stack. */
 #define PARTS_AT_ONCE 32
 
+static const struct vk_copy *copy_of(const struct vk_resource *r)
+{
+    return (const struct vk_copy *)r->external.memory;
+}
+
 static void record_barrier(const struct vk_resource *r, VkCommandBuffer commands,
                            VkPipelineStageFlags from, VkAccessFlags written,
                            VkPipelineStageFlags to, VkAccessFlags access)
@@ -30,7 +35,7 @@ static VkDeviceSize offset_of(const struct vk_staging *staging, unsigned slot)
 static void move_parts(VkCommandBuffer commands, const struct vk_resource *r, unsigned slot,
                        bool fetch, const VkBufferCopy parts[], uint32_t n)
 {
-    const struct vk_staging *staging = &vk_copy_of(&r->external)->staging;
+    const struct vk_staging *staging = &copy_of(r)->staging;
     const VkBuffer object = r->binding.buffer, other = staging->binding.buffer;
     const VkDeviceSize offset = offset_of(staging, slot);
     VkBufferCopy regions[PARTS_AT_ONCE];
@@ -42,31 +47,29 @@ static void move_parts(VkCommandBuffer commands, const struct vk_resource *r, un
                                           n, regions);
 }
 
-static void move_owed(VkCommandBuffer commands, const struct vk_resource *r, unsigned slot)
-{
-    const struct vk_owed *owed = &vk_copy_of(&r->external)->owed[slot];
-    for (uint32_t done = 0, n; done < owed->count; done += n) {
-        n = owed->count - done < PARTS_AT_ONCE ? owed->count - done : PARTS_AT_ONCE;
-        move_parts(commands, r, slot, false, owed->parts + done, n);
-    }
-}
-
 static void move_buffer(VkCommandBuffer commands, const struct vk_resource *r, bool fetch, bool all)
 {
-    const struct vk_copy *copy = vk_copy_of(&r->external);
+    const struct vk_copy *copy = copy_of(r);
     const VkBufferCopy whole = {.size = r->external.base.size};
-    if (fetch || all)
+    if (fetch || all) {
         move_parts(commands, r, fetch ? gr_turns_next(&copy->turns) : copy->turns.at, fetch, &whole,
                    1);
-    for (unsigned i = 0; i < copy->turns.count && !fetch && !all; i++)
-        move_owed(commands, r, i);
+        return;
+    }
+    for (unsigned i = 0; i < copy->turns.count; i++) {
+        const struct vk_owed *owed = &copy->owed[i];
+        for (uint32_t done = 0, n; done < owed->count; done += n) {
+            n = owed->count - done < PARTS_AT_ONCE ? owed->count - done : PARTS_AT_ONCE;
+            move_parts(commands, r, i, false, owed->parts + done, n);
+        }
+    }
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
 static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bool fetch)
 {
-    const struct vk_copy *copy = vk_copy_of(&r->external);
+    const struct vk_copy *copy = copy_of(r);
     const struct vk_functions *vk = &r->binding.device->vk;
     const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
     const gr_image_info *image = &r->external.base.image;

@@ -135,25 +135,19 @@ static gr_status import_pages(struct vk_staging *s, size_t size, const char *cal
     return allocate_and_bind(s, size, need.memoryTypeBits & pages.memoryTypeBits, &import, call);
 }
 
-/* CUDA would free its own memory with its context, when Vulkan may still use the memory. */
-static gr_status register_own(struct vk_staging *s, size_t size, size_t alignment, const char *call)
+static gr_status import_memory(struct vk_staging *s, size_t size, const char *call)
 {
-    s->allocated = gr_check_memory(malloc(size + alignment), call);
+    const size_t alignment = (size_t)s->binding.device->host_alignment;
+    const size_t whole = rounded(size, alignment);
+    s->way = VK_STAGING_IMPORTED;
+    /* CUDA would free its own memory with its context, when Vulkan may still use the memory. */
+    s->allocated = gr_check_memory(malloc(whole + alignment), call);
     if (!s->allocated)
         return GR_ERR_NO_MEMORY;
     unsigned char *bytes = aligned(s->allocated, alignment);
-    GR_TRY_CUDA(gr_driver()->MemHostRegister(bytes, size, 0), "cuMemHostRegister",
-                "%zu byte%s of host memory could not be registered.", size, gr_s(size));
+    GR_TRY_CUDA(gr_driver()->MemHostRegister(bytes, whole, 0), "cuMemHostRegister",
+                "%zu byte%s of host memory could not be registered.", whole, gr_s(whole));
     s->bytes = bytes;
-    return GR_OK;
-}
-
-static gr_status import_memory(struct vk_staging *s, size_t size, const char *call)
-{
-    size_t alignment = (size_t)s->binding.device->host_alignment;
-    size_t whole = rounded(size, alignment);
-    s->way = VK_STAGING_IMPORTED;
-    GR_TRY(register_own(s, whole, alignment, call));
     return import_pages(s, whole, call);
 }
 

@@ -38,6 +38,13 @@ static VkSemaphoreSubmitInfo point(VkSemaphore semaphore, uint64_t value,
     };
 }
 
+/* The same for a semaphore that vk_submit_check_points() has accepted. */
+static VkSemaphoreSubmitInfo point_of(const gr_semaphore *semaphore, uint64_t value,
+                                      VkPipelineStageFlags2 stages)
+{
+    return point(((const struct vk_semaphore *)semaphore)->semaphore, value, stages);
+}
+
 static void add_buffer(struct vk_submit *m, VkCommandBuffer buffer)
 {
     m->buffers[m->made.commandBufferInfoCount++] = (VkCommandBufferSubmitInfo){
@@ -73,14 +80,14 @@ void vk_submit_add(struct vk_submit *m)
         p++->stageMask |= own_stages;
     }
     for (size_t i = 0; i < submit->wait_count; i++)
-        *p++ = point(vk_semaphore_of(submit->waits[i])->semaphore, submit->wait_values[i], stages);
+        *p++ = point_of(submit->waits[i], submit->wait_values[i], stages);
     m->made.pWaitSemaphoreInfos = m->points;
     m->made.pSignalSemaphoreInfos = p;
     m->made.waitSemaphoreInfoCount = (uint32_t)(p - m->points);
     for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++)
         *p++ = info->pSignalSemaphoreInfos[i];
     for (size_t i = 0; i < submit->signal_count; i++)
-        *p++ = point(vk_semaphore_of(submit->signals[i])->semaphore, submit->signal_values[i], 0);
+        *p++ = point_of(submit->signals[i], submit->signal_values[i], 0);
     if (m->recording)
         *p++ = point(m->recording->done, m->recording->value + 1, 0);
     m->made.signalSemaphoreInfoCount = (uint32_t)(p - m->made.pSignalSemaphoreInfos);
