@@ -14,27 +14,27 @@
         "gr_create_vk_buffer(), or let gr_vk_device_from_vk() copy it (transports = "              \
         "GR_TRANSPORT_ANY)."
 
-static gr_status check_range(VkDeviceSize size, VkDeviceSize offset, VkDeviceSize whole,
-                             const char *call)
-{
-    GR_REFUSE_IF(size == 0, call, "`size` is 0: pass the size of the buffer in bytes.");
-    GR_REFUSE_IF(offset > whole || size > whole - offset, call,
-                 "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
-                 "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
-                 (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole);
-    return GR_OK;
-}
-
 static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags,
                                   const char *call)
 {
     const gr_vk_buffer_desc *info = desc;
     VkDeviceSize offset = info->offset;
-    if (vk_memory_check(&draft->binding, &offset, call) != GR_OK ||
-        check_range(info->size, offset, draft->binding.memory_size, call) != GR_OK)
+    if (vk_memory_check(&draft->binding, &offset, call) != GR_OK)
         return NULL;
+    const VkDeviceSize size = info->size, whole = draft->binding.memory_size;
+    if (size == 0) {
+        gr_fail(GR_ERR_INVALID_VALUE, call, "`size` is 0: pass the size of the buffer in bytes.");
+        return NULL;
+    }
+    if (offset > whole || size > whole - offset) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
+                "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
+                (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole);
+        return NULL;
+    }
     const gr_external_part_desc part =
-        GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .size = (size_t)info->size);
+        GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .size = (size_t)size);
     return vk_resource_make(draft, &part, flags, call);
 }
 

@@ -13,37 +13,28 @@
 
 /* ---- The image in CUDA ----------------------------------------------------------------------- */
 
-/*
- * Returns the number of levels to declare to CUDA. If an image has mip levels, the NVIDIA Vulkan
- * driver lays out its layers for the whole mip chain, but CUDA lays them out for the declared
- * number of levels (observed with driver 580). So all levels of the chain are declared to CUDA.
- */
-static uint32_t placed_levels(const VkImageCreateInfo *info)
-{
-    bool mipmapped = info->mipLevels > 1, layered = info->arrayLayers > 1;
-    return mipmapped && layered ? gr_whole_chain(info->extent.width, info->extent.height, 1) : 0;
-}
-
-static gr_external_image_desc seen_by_cuda(const VkImageCreateInfo *info,
-                                           const gr_vk_format_info *format)
-{
-    return GR_INIT(gr_external_image_desc, .width = info->extent.width,
-                   .height = info->imageType == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
-                   .depth = info->imageType == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
-                   .levels = info->mipLevels, .placed_levels = placed_levels(info),
-                   .layers = info->arrayLayers > 1 ? info->arrayLayers : 0,
-                   .cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT,
-                   .format = format->format, .channels = format->channels,
-                   .color_attachment = info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
-                   .srgb = format->srgb, .normalized = format->normalized);
-}
-
 /* Makes a resource of `draft`, which says what the image is bound to and who owns it. */
 static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInfo *info,
                                const gr_vk_format_info *format, VkDeviceSize offset, unsigned flags,
                                const char *call)
 {
-    const gr_external_image_desc image = seen_by_cuda(info, format);
+    /*
+     * If an image has mip levels, the NVIDIA Vulkan driver lays out its layers for the whole mip
+     * chain, but CUDA lays them out for the declared number of levels (observed with driver 580).
+     * So all levels of the chain are declared to CUDA.
+     */
+    const bool whole = info->mipLevels > 1 && info->arrayLayers > 1;
+    const gr_external_image_desc image = GR_INIT(
+        gr_external_image_desc, .width = info->extent.width,
+        .height = info->imageType == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
+        .depth = info->imageType == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
+        .levels = info->mipLevels,
+        .placed_levels = whole ? gr_whole_chain(info->extent.width, info->extent.height, 1) : 0,
+        .layers = info->arrayLayers > 1 ? info->arrayLayers : 0,
+        .cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT, .format = format->format,
+        .channels = format->channels,
+        .color_attachment = info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, .srgb = format->srgb,
+        .normalized = format->normalized);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
     draft->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
@@ -84,18 +75,6 @@ static const gr_vk_format_info *find_format(VkFormat format, const char *call)
     return info;
 }
 
-static gr_status check_image(const gr_vk_image_desc *info, unsigned flags, const char *call)
-{
-    GR_TRY(gr_flags_check(flags, true, call));
-    if (info->image && info->create_info)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   info->image
-                       ? "`create_info` is NULL: pass the struct that the image was created with, "
-                         "or one with the image's type, format, extent, counts, tiling and usage."
-                       : "`image` is VK_NULL_HANDLE: pass the VkImage.");
-}
-
 static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags,
                                   const char *call)
 {
@@ -117,8 +96,17 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
     gr_vk_image_desc info;
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, &info, given, call) != GR_OK ||
-        check_image(&info, flags, call) != GR_OK ||
-        vk_check_in_flight(device, info.in_flight, flags, call) != GR_OK)
+        gr_flags_check(flags, true, call) != GR_OK)
+        return NULL;
+    if (!info.image || !info.create_info) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                info.image ? "`create_info` is NULL: pass the struct that the image was created "
+                             "with, or one with the image's type, format, extent, counts, tiling "
+                             "and usage."
+                           : "`image` is VK_NULL_HANDLE: pass the VkImage.");
+        return NULL;
+    }
+    if (vk_check_in_flight(device, info.in_flight, flags, call) != GR_OK)
         return NULL;
     const struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
                                                   info.memory_size, info.dedicated, 0},
@@ -128,38 +116,6 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
-
-static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInfo *info,
-                              const VkImageFormatProperties *limits, const char *call)
-{
-    const VkExtent3D *e = &info->extent, *most = &limits->maxExtent;
-    if (e->width <= most->width && e->height <= most->height && e->depth <= most->depth &&
-        info->mipLevels <= limits->maxMipLevels && info->arrayLayers <= limits->maxArrayLayers)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "%s supports images of this format with at most %ux%ux%u texels, %u level%s and %u "
-        "layer%s. This image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
-        device->identity.name, most->width, most->height, most->depth, limits->maxMipLevels,
-        gr_s(limits->maxMipLevels), limits->maxArrayLayers, gr_s(limits->maxArrayLayers), e->width,
-        e->height, e->depth, info->mipLevels, info->arrayLayers);
-}
-
-static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
-                               VkResult result, const char *name, bool copied)
-{
-    const char *query = copied ? "vkGetPhysicalDeviceImageFormatProperties"
-                               : "vkGetPhysicalDeviceImageFormatProperties2";
-    if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
-        return vk_fail(result, query, "%s could not be queried about images of %s.",
-                       device->identity.name, name);
-    return gr_fail_code(
-        GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
-        "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out usages, "
-        "or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
-        device->identity.name, copied ? "create" : "export", name, info->usage, info->flags,
-        info->tiling, copied ? "" : " as " GR_VK_HANDLE_NAME);
-}
 
 /* Copies of the structs in the pNext chain of the image that affect whether it is supported. */
 struct format_query {
@@ -229,14 +185,35 @@ static gr_status check_format(const struct vk_binding *b, const VkImageCreateInf
 {
     const gr_vk_device *device = b->device;
     VkImageFormatProperties limits;
-    *features = 0;
     const bool copied = vk_is_copied(b);
+    const char *query = copied ? "vkGetPhysicalDeviceImageFormatProperties"
+                               : "vkGetPhysicalDeviceImageFormatProperties2";
+    *features = 0;
     VkResult result = copied ? device->vk.vkGetPhysicalDeviceImageFormatProperties(
                                    device->physical_device, info->format, info->imageType,
                                    info->tiling, info->usage | TRANSFERS, info->flags, &limits)
                              : query_exportable(device, info, &limits, features);
-    return result == VK_SUCCESS ? check_limits(device, info, &limits, call)
-                                : refuse_format(device, info, result, name, copied);
+    if (result == VK_ERROR_FORMAT_NOT_SUPPORTED)
+        return gr_fail_code(
+            GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
+            "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out "
+            "usages, or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
+            device->identity.name, copied ? "create" : "export", name, info->usage, info->flags,
+            info->tiling, copied ? "" : " as " GR_VK_HANDLE_NAME);
+    if (result != VK_SUCCESS)
+        return vk_fail(result, query, "%s could not be queried about images of %s.",
+                       device->identity.name, name);
+    const VkExtent3D *e = &info->extent, *most = &limits.maxExtent;
+    if (e->width <= most->width && e->height <= most->height && e->depth <= most->depth &&
+        info->mipLevels <= limits.maxMipLevels && info->arrayLayers <= limits.maxArrayLayers)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "%s supports images of this format with at most %ux%ux%u texels, %u level%s and %u "
+        "layer%s. This image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
+        device->identity.name, most->width, most->height, most->depth, limits.maxMipLevels,
+        gr_s(limits.maxMipLevels), limits.maxArrayLayers, gr_s(limits.maxArrayLayers), e->width,
+        e->height, e->depth, info->mipLevels, info->arrayLayers);
 }
 
 static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wish,
@@ -262,19 +239,6 @@ static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wis
                    gr_s(info.mipLevels), info.arrayLayers, gr_s(info.arrayLayers), info.usage);
 }
 
-static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
-                            unsigned flags, const char *call)
-{
-    GR_TRY(vk_check_arguments(device, info, call));
-    GR_TRY(gr_flags_check(flags, true, call));
-    GR_TRY(vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
-                                 "VkExternalMemoryImageCreateInfo", call));
-    GR_REFUSE_IF(info->usage == 0, call,
-                 "`usage` is 0: state what Vulkan does with the image, for example "
-                 "VK_IMAGE_USAGE_SAMPLED_BIT.");
-    return GR_OK;
-}
-
 static gr_resource *make_new(struct vk_resource *draft, const void *wish, unsigned flags,
                              const char *call)
 {
@@ -296,7 +260,16 @@ gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *i
     const char *call = __func__;
     const struct vk_resource draft = {.binding.device = device, .owned = true};
     const struct vk_object object = {make_new, info, flags, false, "Images", COPY_INSTEAD};
-    return check_wish(device, info, flags, call) == GR_OK
-               ? vk_resource_choose(&draft, &object, call)
-               : NULL;
+    if (vk_check_arguments(device, info, call) != GR_OK ||
+        gr_flags_check(flags, true, call) != GR_OK ||
+        vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+                              "VkExternalMemoryImageCreateInfo", call) != GR_OK)
+        return NULL;
+    if (info->usage == 0) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "`usage` is 0: state what Vulkan does with the image, for example "
+                "VK_IMAGE_USAGE_SAMPLED_BIT.");
+        return NULL;
+    }
+    return vk_resource_choose(&draft, &object, call);
 }

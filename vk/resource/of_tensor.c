@@ -29,25 +29,22 @@ static gr_status check_memory(const gr_vk_device *device, const struct gr_tensor
                    (void *)device->context.handle);
 }
 
-/* The size of the buffer is that of the tensor. */
-static gr_status take_size(VkBufferCreateInfo *info, const struct gr_tensor_memory *memory,
-                           const char *call)
-{
-    GR_REFUSE_IF(
-        info->size && info->size != memory->size, call,
-        "`size` is %llu, but the elements of the tensor take %zu byte%s: leave it 0, or pass that.",
-        (unsigned long long)info->size, memory->size, gr_s(memory->size));
-    info->size = memory->size;
-    return vk_buffer_check(info, call);
-}
-
 static gr_resource *make(struct vk_resource *draft, const VkBufferCreateInfo *wish,
                          const struct gr_tensor_memory *memory, unsigned flags, const char *call)
 {
     VkBufferCreateInfo info = *wish;
     VkExternalMemoryFeatureFlags features;
-    if (check_memory(draft->binding.device, memory, call) != GR_OK ||
-        take_size(&info, memory, call) != GR_OK ||
+    if (check_memory(draft->binding.device, memory, call) != GR_OK)
+        return NULL;
+    if (info.size && info.size != memory->size) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "`size` is %llu, but the elements of the tensor take %zu byte%s: leave it 0, or "
+                "pass that.",
+                (unsigned long long)info.size, memory->size, gr_s(memory->size));
+        return NULL;
+    }
+    info.size = memory->size;
+    if (vk_buffer_check(&info, call) != GR_OK ||
         vk_buffer_create(&draft->binding, &info, VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
                          &features, call) != GR_OK ||
         vk_memory_open(&draft->binding, memory, call) != GR_OK)

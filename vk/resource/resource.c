@@ -53,13 +53,6 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
     return vk_export_memory(b->device, b->memory, &memory->fd);
 }
 
-static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
-                                  gr_semaphore_desc *info, const char *call)
-{
-    (void)resource;
-    return vk_semaphore_export(semaphore, info, call);
-}
-
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
     return vk_semaphore_create(vk_resource_of(resource)->binding.device, VK_SEMAPHORE_TYPE_TIMELINE,
@@ -95,7 +88,7 @@ static gr_status unregister(gr_resource *resource)
 #define SEMAPHORES .create_semaphore = NULL
 #define MEMORY     .export_memory = NULL
 #else
-#define SEMAPHORES .export_semaphore = export_semaphore, .create_semaphore = create_semaphore
+#define SEMAPHORES .export_semaphore = vk_semaphore_export, .create_semaphore = create_semaphore
 #define MEMORY     .export_memory = export_for_peer
 #endif
 
@@ -158,15 +151,6 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return b ? b->memory : VK_NULL_HANDLE;
 }
 
-/* Returns the first holder of a new resource. */
-static enum gr_holder first_holder(const struct vk_resource *r)
-{
-    /* A new buffer of the application may have contents, and only a submit copies them. */
-    const bool has_contents =
-        gr_external_is_copied(&r->external) && !r->owned && gr_resource_reads(&r->external.base);
-    return r->binding.image || has_contents ? GR_HELD_BY_GRAPHICS : GR_HELD_BY_NOBODY;
-}
-
 /* Allocates the copy. */
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
                              const gr_external_part_desc *part, unsigned flags, const char *call)
@@ -222,7 +206,11 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
         r->why = NULL;
         vk_device_hold(b->device);
         vk_device_begin_use(b->device);
-        r->external.base.sync.held_by = first_holder(r);
+        /* A new buffer of the application may have contents, and only a submit copies them. */
+        const bool has_contents =
+            vk_is_copied(b) && !r->owned && gr_resource_reads(&r->external.base);
+        r->external.base.sync.held_by =
+            b->image || has_contents ? GR_HELD_BY_GRAPHICS : GR_HELD_BY_NOBODY;
         return &r->external.base;
     }
     gr_context_drop(&context);

@@ -87,15 +87,6 @@ static void watch_exit(void)
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
-{
-    return vk_fail(failure, "vkWaitSemaphores",
-                   "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, and "
-                   "the stream went on without it: the VkDevice is lost, or the semaphore was "
-                   "destroyed. Create the device and its objects again.",
-                   GR_VK_NUMBER(s->base.semaphore));
-}
-
 /*
  * Takes a point for the stream. After a failure of the semaphore, waits are refused, because the
  * stream would not wait. Signals are accepted but skipped, because mapped resources must be
@@ -120,7 +111,11 @@ static gr_status take_point(struct host_semaphore *s, bool is_signal, const char
     }
     gr_unlock(&s->lock);
     if (failure != VK_SUCCESS)
-        return refuse_failed(s, failure);
+        return vk_fail(failure, "vkWaitSemaphores",
+                       "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, "
+                       "and the stream went on without it: the VkDevice is lost, or the semaphore "
+                       "was destroyed. Create the device and its objects again.",
+                       GR_VK_NUMBER(s->base.semaphore));
     if (!point)
         return gr_fail_memory(call);
     *taken = point;
@@ -325,18 +320,6 @@ static const struct gr_semaphore_ops host_ops = {
     .destroy = destroy_host,
 };
 
-/* Without memory for them the points are allocated when they are needed. */
-static void make_points(struct host_semaphore *s)
-{
-    for (int i = 0; i < FIRST_POINTS; i++) {
-        struct host_point *point = malloc(sizeof(*point));
-        if (!point)
-            return;
-        point->next = s->spare;
-        s->spare = point;
-    }
-}
-
 gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
                                    const struct gr_context *context, const char *call)
 {
@@ -349,7 +332,14 @@ gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t va
     }
     s->base = *draft;
     s->failure = VK_SUCCESS;
-    make_points(s);
+    /* without memory for them the points are allocated when they are needed */
+    for (int i = 0; i < FIRST_POINTS; i++) {
+        struct host_point *point = malloc(sizeof(*point));
+        if (!point)
+            break;
+        point->next = s->spare;
+        s->spare = point;
+    }
     if (gr_semaphore_init(&s->base.base, &host_ops, context, true, value) == GR_OK) {
         vk_device_pin(draft->device);
         return &s->base.base;

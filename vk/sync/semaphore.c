@@ -42,15 +42,6 @@ static const struct gr_semaphore_ops imported_ops = {
     .destroy = destroy,
 };
 
-void vk_semaphore_free(gr_semaphore *semaphore)
-{
-    gr_vk_device *device = ((const struct vk_semaphore *)semaphore)->device;
-    vk_device_hold(device);
-    gr_semaphore_drop(semaphore);
-    vk_device_end_use(device, false);
-    vk_device_drop(device);
-}
-
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
     if (!semaphore)
@@ -69,9 +60,10 @@ static gr_status export_handle(const struct vk_semaphore *s, gr_semaphore_desc *
     return vk_export_semaphore(s->device, s->semaphore, &info->GR_VK_HANDLE_FIELD);
 }
 
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
-                              const char *call)
+gr_status vk_semaphore_export(const gr_resource *resource, const gr_semaphore *semaphore,
+                              gr_semaphore_desc *info, const char *call)
 {
+    (void)resource;
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct vk_semaphore *)semaphore, info);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
@@ -288,17 +280,6 @@ static void end_pair(gr_vk_device *device)
     gr_pair_drop(device->pair);
 }
 
-static struct gr_semaphore_pair *make_pair(gr_vk_device *device, const char *call)
-{
-    const VkSemaphoreType type = VK_SEMAPHORE_TYPE_TIMELINE;
-    gr_semaphore *acquire = vk_semaphore_create(device, type, VK_OF_DEVICE, call);
-    gr_semaphore *release = acquire ? vk_semaphore_create(device, type, VK_OF_DEVICE, call) : NULL;
-    struct gr_semaphore_pair *pair = gr_pair_of_new(acquire, release, call);
-    if (pair)
-        pair->of_device = true;
-    return pair;
-}
-
 /* Gives the device this pair, which may be NULL, unless it has one. Returns the device's pair. */
 static struct gr_semaphore_pair *set_pair(gr_vk_device *device, struct gr_semaphore_pair *made)
 {
@@ -324,9 +305,13 @@ gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, con
     if (*pair)
         return GR_OK;
     /* without the lock, because creating a semaphore may end objects of the program */
-    struct gr_semaphore_pair *made = make_pair(device, call);
+    const VkSemaphoreType type = VK_SEMAPHORE_TYPE_TIMELINE;
+    gr_semaphore *acquire = vk_semaphore_create(device, type, VK_OF_DEVICE, call);
+    gr_semaphore *release = acquire ? vk_semaphore_create(device, type, VK_OF_DEVICE, call) : NULL;
+    struct gr_semaphore_pair *made = gr_pair_of_new(acquire, release, call);
     if (!made)
         return gr_last_error()->status;
+    made->of_device = true;
     *pair = set_pair(device, made);
     if (*pair != made) /* another thread was first */
         gr_pair_drop(made);

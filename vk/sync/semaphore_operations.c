@@ -19,6 +19,15 @@ bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now)
                                       s->device->device, s->semaphore, now) == VK_SUCCESS;
 }
 
+void vk_semaphore_free(gr_semaphore *semaphore)
+{
+    gr_vk_device *device = ((const struct vk_semaphore *)semaphore)->device;
+    vk_device_hold(device);
+    gr_semaphore_drop(semaphore);
+    vk_device_end_use(device, false);
+    vk_device_drop(device);
+}
+
 VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
                             uint64_t value, uint64_t *now)
 {

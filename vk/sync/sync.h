@@ -38,11 +38,11 @@ gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, boo
                            VkSemaphore *semaphore);
 
 /*
- * Implements export_semaphore() of Vulkan resources. GR_ERR_UNSUPPORTED: the semaphore was not
+ * The operation export_semaphore() of Vulkan resources. GR_ERR_UNSUPPORTED: the semaphore was not
  * imported by an exported handle.
  */
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
-                              const char *call);
+gr_status vk_semaphore_export(const gr_resource *resource, const gr_semaphore *semaphore,
+                              gr_semaphore_desc *info, const char *call);
 
 /*
  * Returns the pair of the device, which the first call creates. If the device has no timeline
@@ -55,6 +55,8 @@ struct gr_semaphore_pair *vk_pair_now(gr_vk_device *device);
 
 /* ---- Operations of both kinds: semaphore_operations.c ---------------------------------------- */
 
+/* The reference of the application is a use of the device. */
+void vk_semaphore_free(gr_semaphore *semaphore);
 bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now);
 
 /*
@@ -73,8 +75,5 @@ VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSe
  */
 gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
                                    const struct gr_context *context, const char *call);
-
-/* The operation free() of both kinds: the reference of the application is a use of the device. */
-void vk_semaphore_free(gr_semaphore *semaphore);
 
 #endif
