@@ -83,57 +83,6 @@ static void query_capabilities(gr_vk_device *device, bool reaches)
 
 /* ---- Wrapping -------------------------------------------------------------------------------- */
 
-static gr_status check_transports(unsigned transports, const char *call)
-{
-    const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
-    GR_TRY(gr_transports_check(transports, call));
-    if (!transports || transports & used)
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
-                   "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
-                   transports);
-}
-
-static gr_status check_family(gr_vk_device *device, const char *call)
-{
-    uint32_t count = 0;
-    device->vk.vkGetPhysicalDeviceQueueFamilyProperties(device->physical_device, &count, NULL);
-    device->family_count = count;
-    if (device->queue_family < count)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "There is no queue family %u: %s has %u in all. `queue_family` is the family of "
-                   "the queue that uses the resources.",
-                   device->queue_family, device->identity.name, count);
-}
-
-static gr_status check_synchronization2(const gr_vk_device *device, const char *call)
-{
-    const struct vk_functions *vk = &device->vk;
-    if (!device->synchronization2 || (vk->vkCmdPipelineBarrier2 && vk->vkQueueSubmit2))
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`synchronization2` is set, but the device has no %s: enable the feature in "
-                   "vkCreateDevice (before Vulkan 1.3 with the extension VK_KHR_synchronization2), "
-                   "or leave the field out.",
-                   vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
-}
-
-/*
- * Finds the CUDA device. This comes before the check of extensions, because a device of another GPU
- * may also lack the extensions.
- */
-static gr_status match(gr_vk_device *device, const char *call)
-{
-    if (!device->vk.vkGetPhysicalDeviceProperties2)
-        return GR_OK; /* vk_extensions_check() reports the missing extension */
-    vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
-                &device->identity);
-    return vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
-                               &device->info.cuda_device, call);
-}
-
 /* The devices, for messages. */
 struct names {
     char vulkan[160];
@@ -159,17 +108,6 @@ struct needs {
     bool has_context; /* find_context() has succeeded */
     bool reaches;     /* the device of the CUDA context is that device, or accesses its memory */
 };
-
-static gr_status refuse_context(const gr_vk_device *device, const char *call)
-{
-    const struct names names = names_of(device);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The Vulkan device %s is %s. The current CUDA context is on %s, which has no "
-                   "peer access to that device (cuDeviceCanAccessPeer). Make a context of the "
-                   "Vulkan device current, or none, or allow GR_TRANSPORT_COPY in "
-                   "gr_vk_device_desc.transports.",
-                   names.vulkan, names.cuda, names.computing);
-}
 
 /* Uses the current CUDA context. Without one, retains the primary context of device->cuda. */
 static gr_status find_context(struct needs *needs, const char *call)
@@ -209,10 +147,17 @@ static gr_status check_shares(struct needs *needs, bool is_last, const char *cal
     GR_TRY(find_context(needs, call));
     if (needs->reaches)
         return GR_OK;
-    /* the program passed the wrong context, unless another transport can use it */
-    return is_last ? refuse_context(needs->device, call)
-                   : gr_fail(GR_ERR_UNSUPPORTED, call,
-                             "CUDA computes on another device, without peer access to it");
+    if (!is_last)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA computes on another device, without peer access to it");
+    /* no other transport can use the context, so the program passed the wrong one */
+    const struct names names = names_of(needs->device);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The Vulkan device %s is %s. The current CUDA context is on %s, which has no "
+                   "peer access to that device (cuDeviceCanAccessPeer). Make a context of the "
+                   "Vulkan device current, or none, or allow GR_TRANSPORT_COPY in "
+                   "gr_vk_device_desc.transports.",
+                   names.vulkan, names.cuda, names.computing);
 }
 
 static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
@@ -245,12 +190,30 @@ static gr_status choose_transport(struct needs *needs, const char *call)
 static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
 {
     struct needs needs = {.device = device};
+    const struct vk_functions *vk = &device->vk;
     vk_load(&device->vk, info->get_instance_proc_addr, info->instance, info->device);
-    GR_TRY(match(device, call));
-    GR_TRY(vk_extensions_check(&device->vk, device->physical_device,
-                               may_copy(device) ? needs.lacks : NULL, sizeof(needs.lacks), call));
-    GR_TRY(check_family(device, call));
-    GR_TRY(check_synchronization2(device, call));
+    /*
+     * This comes before the check of extensions, because a device of another GPU may also lack the
+     * extensions. That check reports this function, if it is missing.
+     */
+    if (vk->vkGetPhysicalDeviceProperties2) {
+        vk_identify(vk->vkGetPhysicalDeviceProperties2, device->physical_device, &device->identity);
+        GR_TRY(vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
+                                   &device->info.cuda_device, call));
+    }
+    GR_TRY(vk_extensions_check(vk, device->physical_device, may_copy(device) ? needs.lacks : NULL,
+                               sizeof(needs.lacks), call));
+    vk->vkGetPhysicalDeviceQueueFamilyProperties(device->physical_device, &device->family_count,
+                                                 NULL);
+    GR_REFUSE_IF(device->queue_family >= device->family_count, call,
+                 "There is no queue family %u: %s has %u in all. `queue_family` is the family of "
+                 "the queue that uses the resources.",
+                 device->queue_family, device->identity.name, device->family_count);
+    GR_REFUSE_IF(
+        device->synchronization2 && (!vk->vkCmdPipelineBarrier2 || !vk->vkQueueSubmit2), call,
+        "`synchronization2` is set, but the device has no %s: enable the feature in vkCreateDevice "
+        "(before Vulkan 1.3 with the extension VK_KHR_synchronization2), or leave the field out.",
+        vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
     GR_TRY(choose_transport(&needs, call));
     query_capabilities(device, needs.reaches);
     return GR_OK;
@@ -270,19 +233,15 @@ static const char *semaphores_text(const gr_vk_device *device)
                                   : "no semaphores";
 }
 
-/* Where copies pass through; NULL if none is allowed. */
-static const char *copies_text(const gr_vk_device *device)
-{
-    if (device->transports & GR_TRANSPORT_PEER)
-        return vk_device_crosses(device) ? "from GPU to GPU" : "in memory of the GPU";
-    return may_copy(device) ? "through host memory" : NULL;
-}
-
 static void describe(gr_vk_device *device)
 {
     const struct names names = names_of(device);
     const bool two = vk_device_crosses(device);
-    const char *copies = copies_text(device);
+    /* where copies pass through; NULL if none is allowed */
+    const char *copies = device->transports & GR_TRANSPORT_PEER
+                             ? (two ? "from GPU to GPU" : "in memory of the GPU")
+                         : may_copy(device) ? "through host memory"
+                                            : NULL;
     if (device->info.transport != GR_TRANSPORT_EXTERNAL)
         snprintf(device->text, sizeof(device->text),
                  "Vulkan device %s and %s share by copies %s, since %s; %s", names.vulkan,
@@ -324,9 +283,19 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
 
 gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
 {
+    const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
     gr_vk_device_desc info;
     if (vk_take_desc(&info, given, true, __func__) != GR_OK ||
-        check_transports(info.transports, __func__) != GR_OK || !gr_driver_load())
+        gr_transports_check(info.transports, __func__) != GR_OK)
+        return NULL;
+    if (info.transports && !(info.transports & used)) {
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
+                "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
+                info.transports);
+        return NULL;
+    }
+    if (!gr_driver_load())
         return NULL;
     gr_vk_device *device = new_device(&info);
     if (!device)

@@ -99,24 +99,11 @@ const char *vk_driver_hint(void)
                : GR_VK_DRIVER_ADVICE " VK_DRIVER_FILES, or VK_ICD_FILENAMES, may hide it.";
 }
 
-static gr_status fail_no_device(CUdevice cuda, const char *found, bool has_lavapipe,
-                                const char *call)
-{
-    char wanted[200];
-    gr_device_text(cuda, wanted, sizeof(wanted));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "No Vulkan device matches %.160s. Vulkan devices found: %.270s. %s", wanted,
-                   found,
-                   has_lavapipe ? "lavapipe draws for the software driver's first device, which "
-                                  "CUDA_VISIBLE_DEVICES may hide."
-                                : vk_driver_hint());
-}
-
 static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devices[],
                       uint32_t count, CUdevice cuda, VkPhysicalDevice *device,
                       struct vk_identity *identity, const char *call)
 {
-    char found[400] = "no device", one[160];
+    char found[400] = "no device", one[160], wanted[200];
     size_t used = 0;
     bool has_lavapipe = false;
     VkPhysicalDevice same_adapter = NULL;
@@ -136,8 +123,15 @@ static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devi
             used +=
                 (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", used ? ", " : "", one);
     }
-    if (!same_adapter)
-        return fail_no_device(cuda, found, has_lavapipe, call);
+    if (!same_adapter) {
+        gr_device_text(cuda, wanted, sizeof(wanted));
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "No Vulkan device matches %.160s. Vulkan devices found: %.270s. %s", wanted,
+                       found,
+                       has_lavapipe ? "lavapipe draws for the software driver's first device, "
+                                      "which CUDA_VISIBLE_DEVICES may hide."
+                                    : vk_driver_hint());
+    }
     *device = same_adapter;
     vk_identify(vk->vkGetPhysicalDeviceProperties2, same_adapter, identity);
     return GR_OK;
@@ -166,21 +160,6 @@ gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance inst
 
 /* ---- For the application --------------------------------------------------------------------- */
 
-static gr_status check_functions(const struct vk_functions *vk, const char *call)
-{
-    if (!vk->vkEnumeratePhysicalDevices)
-        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
-                       "get_instance_proc_addr and the instance belong to the same Vulkan?",
-                       call);
-    if (!vk->vkGetPhysicalDeviceProperties2)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "The instance has no vkGetPhysicalDeviceProperties2, which identifies devices: create "
-            "it for Vulkan 1.1 or newer, or with VK_KHR_get_physical_device_properties2.");
-    return GR_OK;
-}
-
 gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
                                 VkInstance instance, int cuda_device,
                                 VkPhysicalDevice *physical_device)
@@ -195,7 +174,16 @@ gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr
     if (!gr_driver_load())
         return gr_last_error()->status;
     vk_load(&vk, get_instance_proc_addr, instance, VK_NULL_HANDLE);
-    GR_TRY(check_functions(&vk, __func__));
+    if (!vk.vkEnumeratePhysicalDevices)
+        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
+                       "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
+                       "get_instance_proc_addr and the instance belong to the same Vulkan?",
+                       __func__);
+    if (!vk.vkGetPhysicalDeviceProperties2)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, __func__,
+            "The instance has no vkGetPhysicalDeviceProperties2, which identifies devices: create "
+            "it for Vulkan 1.1 or newer, or with VK_KHR_get_physical_device_properties2.");
     return vk_physical_device_find(&vk, instance, cuda_device, physical_device, &identity,
                                    __func__);
 }

@@ -122,18 +122,6 @@ static gr_status make_instance(struct gr_vk_headless *h)
                    vk_driver_hint());
 }
 
-static gr_status make_messenger(struct gr_vk_headless *h)
-{
-    VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(h);
-    VkResult result =
-        h->vk.vkCreateDebugUtilsMessengerEXT(h->handles.instance, &info, NULL, &h->messenger);
-    if (result == VK_SUCCESS)
-        return GR_OK;
-    h->messenger = VK_NULL_HANDLE;
-    return vk_fail(result, "vkCreateDebugUtilsMessengerEXT",
-                   "Messages of the validation layer could not be enabled.");
-}
-
 static gr_status open_instance(struct gr_vk_headless *h, const char *call)
 {
     PFN_vkGetInstanceProcAddr *get = &h->handles.get_instance_proc_addr;
@@ -144,7 +132,16 @@ static gr_status open_instance(struct gr_vk_headless *h, const char *call)
         GR_TRY(check_layer(&h->vk, call));
     GR_TRY(make_instance(h));
     vk_load(&h->vk, *get, h->handles.instance, VK_NULL_HANDLE);
-    return h->options.validation ? make_messenger(h) : GR_OK;
+    if (!h->options.validation)
+        return GR_OK;
+    const VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(h);
+    VkResult result =
+        h->vk.vkCreateDebugUtilsMessengerEXT(h->handles.instance, &info, NULL, &h->messenger);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    h->messenger = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateDebugUtilsMessengerEXT",
+                   "Messages of the validation layer could not be enabled.");
 }
 
 /* ---- Device ---------------------------------------------------------------------------------- */

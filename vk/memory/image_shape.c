@@ -68,44 +68,31 @@ static gr_status check_layers_and_levels(const VkImageCreateInfo *info, const ch
     return GR_OK;
 }
 
-/*
- * Refuses images that CUDA cannot import: images in several memory objects, or in protected memory.
- */
-static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
-{
-    const VkImageCreateFlags refused =
-        VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT |
-        VK_IMAGE_CREATE_SPARSE_ALIASED_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
-        VK_IMAGE_CREATE_PROTECTED_BIT | VK_IMAGE_CREATE_SPLIT_INSTANCE_BIND_REGIONS_BIT;
-    if (!(flags & refused))
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA does not accept images that are sparse, disjoint, protected or split over "
-                   "devices (flags 0x%x): create the image without 0x%x.",
-                   flags, flags & refused);
-}
-
-/* The NVIDIA driver (580) refuses most linear images, and reads wrong texels from the others. */
-static gr_status check_tiling(VkImageTiling tiling, bool copied, const char *call)
-{
-    if (tiling == VK_IMAGE_TILING_OPTIMAL || (tiling == VK_IMAGE_TILING_LINEAR && copied))
-        return GR_OK;
-    if (tiling == VK_IMAGE_TILING_LINEAR)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA cannot access images with VK_IMAGE_TILING_LINEAR: use "
-                       "VK_IMAGE_TILING_OPTIMAL, or a buffer (gr_create_vk_buffer()).");
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA does not support images with tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
-                   tiling);
-}
-
 gr_status vk_image_check(const VkImageCreateInfo *info, bool copied, const char *call)
 {
     GR_TRY(check_counts(info, call));
     GR_TRY(check_extent(info, call));
     GR_TRY(check_layers_and_levels(info, call));
-    GR_TRY(check_create_flags(info->flags, call));
-    GR_TRY(check_tiling(info->tiling, copied, call));
+    /* CUDA cannot import images in several memory objects, or in protected memory. */
+    const VkImageCreateFlags refused =
+        VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT |
+        VK_IMAGE_CREATE_SPARSE_ALIASED_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
+        VK_IMAGE_CREATE_PROTECTED_BIT | VK_IMAGE_CREATE_SPLIT_INSTANCE_BIND_REGIONS_BIT;
+    if (info->flags & refused)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA does not accept images that are sparse, disjoint, protected or split "
+                       "over devices (flags 0x%x): create the image without 0x%x.",
+                       info->flags, info->flags & refused);
+    /* The NVIDIA driver (580) refuses most linear images, and reads wrong texels from the others.
+     */
+    if (info->tiling == VK_IMAGE_TILING_LINEAR && !copied)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA cannot access images with VK_IMAGE_TILING_LINEAR: use "
+                       "VK_IMAGE_TILING_OPTIMAL, or a buffer (gr_create_vk_buffer()).");
+    if (info->tiling != VK_IMAGE_TILING_LINEAR && info->tiling != VK_IMAGE_TILING_OPTIMAL)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA does not support images with tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
+                       info->tiling);
     if (info->samples == VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
     return gr_fail(

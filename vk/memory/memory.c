@@ -167,19 +167,6 @@ gr_status vk_memory_bind(struct vk_binding *b, const VkMemoryAllocateInfo *info,
                    (unsigned long long)info->allocationSize);
 }
 
-/*
- * Returns the size to allocate. llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in
- * imported memory only if the memory has 48 bytes more than the buffer; a header of lavapipe takes
- * 40 of these bytes. The padding lets OpenGL import the memory, too. For dedicated memory, Vulkan
- * requires the exact size.
- */
-static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct requirements *need)
-{
-    bool padded =
-        b->buffer && !b->dedicated && b->device->identity.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    return need->memory.size + (padded ? GR_MESA_ROOM : 0);
-}
-
 static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
 {
     const bool copied = vk_is_copied(b);
@@ -226,7 +213,15 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
                    (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
                    /* another device can import only dedicated memory */
                    (!vk_is_copied(b) && vk_device_crosses(b->device));
-    b->memory_size = size_to_allocate(b, &need);
+    /*
+     * llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in imported memory only if the
+     * memory has 48 bytes more than the buffer; a header of lavapipe takes 40 of these bytes. The
+     * padding lets OpenGL import the memory, too. For dedicated memory, Vulkan requires the exact
+     * size.
+     */
+    const bool padded =
+        b->buffer && !b->dedicated && b->device->identity.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    b->memory_size = need.memory.size + (padded ? GR_MESA_ROOM : 0);
     return allocate(b, type, has_address);
 }
 

@@ -83,23 +83,20 @@ static void end_recordings(gr_vk_device *device)
     }
 }
 
-static bool is_done(const gr_vk_device *device, const struct vk_recording *r)
-{
-    uint64_t now = 0;
-    return device->vk.vkGetSemaphoreCounterValue(device->device, r->done, &now) == VK_SUCCESS &&
-           now >= r->value;
-}
-
 static struct vk_recording *find_done(gr_vk_device *device, uint32_t family)
 {
     GR_LOCKED(&device->lock);
-    struct vk_recording **link = &device->recordings;
-    while (*link && ((*link)->family != family || !is_done(device, *link)))
-        link = &(*link)->next;
-    struct vk_recording *found = *link;
-    if (found)
-        *link = found->next;
-    return found;
+    for (struct vk_recording **link = &device->recordings; *link; link = &(*link)->next) {
+        struct vk_recording *r = *link;
+        uint64_t now = 0;
+        if (r->family != family ||
+            device->vk.vkGetSemaphoreCounterValue(device->device, r->done, &now) != VK_SUCCESS ||
+            now < r->value)
+            continue;
+        *link = r->next;
+        return r;
+    }
+    return NULL;
 }
 
 gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
