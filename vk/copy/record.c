@@ -93,14 +93,6 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
 
 /* ---- Both directions ------------------------------------------------------------------------- */
 
-/* Asks the flags of the registration, because the commands may serve any mapping. */
-static bool is_moved(const struct vk_resource *r, bool fetch, bool all)
-{
-    const unsigned flags = r->external.base.flags;
-    return fetch ? !(flags & GR_WRITE_DISCARD)
-                 : !(flags & GR_READ_ONLY) && (all || r->external.base.sync.owes);
-}
-
 /*
  * Only host writes before vkQueueSubmit are visible without a barrier, but CUDA may write to the
  * staging memory later. So a barrier makes the bytes visible before they are copied to objects.
@@ -110,7 +102,10 @@ void vk_copy_record(VkCommandBuffer commands, const struct vk_resource *const li
 {
     bool some = false;
     for (size_t i = 0; i < n; i++) {
-        if (!is_moved(list[i], fetch, all))
+        const gr_resource *resource = &list[i]->external.base;
+        /* the flags of the registration, because the commands may serve any mapping */
+        if (resource->flags & (fetch ? GR_WRITE_DISCARD : GR_READ_ONLY) ||
+            !(fetch || all || resource->sync.owes))
             continue;
         if (!some && fetch) /* copies from the staging memory in the same commands come first */
             record_barrier(list[0], commands, VK_PIPELINE_STAGE_TRANSFER_BIT, 0,

@@ -7,21 +7,6 @@
 #include "lib/external/external.h"
 #include "vk/memory/memory.h"
 
-static gr_status check_counts(const VkImageCreateInfo *info, const char *call)
-{
-    GR_REFUSE_IF(
-        info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, call,
-        "The sType of VkImageCreateInfo is %d: set it to VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO.",
-        info->sType);
-    if (info->mipLevels > 0 && info->arrayLayers > 0 && info->samples > 0)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "mipLevels is %u, arrayLayers %u and samples %u, and none can be 0: Vulkan counts "
-        "each of them from 1.",
-        info->mipLevels, info->arrayLayers, info->samples);
-}
-
 static gr_status check_extent(const VkImageCreateInfo *info, const char *call)
 {
     const VkExtent3D *e = &info->extent;
@@ -70,7 +55,14 @@ static gr_status check_layers_and_levels(const VkImageCreateInfo *info, const ch
 
 gr_status vk_image_check(const VkImageCreateInfo *info, bool copied, const char *call)
 {
-    GR_TRY(check_counts(info, call));
+    GR_REFUSE_IF(
+        info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, call,
+        "The sType of VkImageCreateInfo is %d: set it to VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO.",
+        info->sType);
+    GR_REFUSE_IF(!info->mipLevels || !info->arrayLayers || !info->samples, call,
+                 "mipLevels is %u, arrayLayers %u and samples %u, and none can be 0: Vulkan counts "
+                 "each of them from 1.",
+                 info->mipLevels, info->arrayLayers, info->samples);
     GR_TRY(check_extent(info, call));
     GR_TRY(check_layers_and_levels(info, call));
     /* CUDA cannot import images in several memory objects, or in protected memory. */

@@ -240,24 +240,6 @@ gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *me
 
 #else
 
-static gr_status check_offset(const struct gr_tensor_memory *memory,
-                              const VkMemoryRequirements *need, const char *call)
-{
-    if (need->alignment > 1 && memory->offset % need->alignment != 0)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The tensor begins %zu byte%s after the start of its allocation, but Vulkan "
-                       "requires a multiple of %llu for this buffer: use an aligned part of the "
-                       "tensor, or other usages.",
-                       memory->offset, gr_s(memory->offset), (unsigned long long)need->alignment);
-    if (memory->offset > memory->import.size || need->size > memory->import.size - memory->offset)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "Vulkan needs %llu byte%s for this buffer, but only %zu follow in the "
-                       "allocation of the tensor: use a tensor that is not at its end.",
-                       (unsigned long long)need->size, gr_s(need->size),
-                       memory->import.size - memory->offset);
-    return GR_OK;
-}
-
 gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory,
                          const char *call)
 {
@@ -271,7 +253,18 @@ gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *me
         .memoryTypeIndex = vk_memory_type(b->device, need.memory.memoryTypeBits, 0,
                                           VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0),
     };
-    GR_TRY(check_offset(memory, &need.memory, call));
+    const VkDeviceSize alignment = need.memory.alignment, size = need.memory.size;
+    if (alignment > 1 && memory->offset % alignment != 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor begins %zu byte%s after the start of its allocation, but Vulkan "
+                       "requires a multiple of %llu for this buffer: use an aligned part of the "
+                       "tensor, or other usages.",
+                       memory->offset, gr_s(memory->offset), (unsigned long long)alignment);
+    if (memory->offset > memory->import.size || size > memory->import.size - memory->offset)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Vulkan needs %llu byte%s for this buffer, but only %zu follow in the "
+                       "allocation of the tensor: use a tensor that is not at its end.",
+                       (unsigned long long)size, gr_s(size), memory->import.size - memory->offset);
     GR_TRY(gr_import_export(&memory->import, &import.fd));
     const gr_status status = vk_memory_bind(b, &info, memory->offset, "Memory of CUDA");
     vk_handle_close(import.fd, b->memory);

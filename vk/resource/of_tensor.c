@@ -4,16 +4,6 @@
 #include "lib/cuda/device.h"
 #include "vk/resource/resource.h"
 
-static gr_status check_device(const gr_vk_device *device, const char *call)
-{
-    if (device->info.transport == GR_TRANSPORT_EXTERNAL)
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The buffer has the memory of the tensor, but this device copies, since %s: "
-                   "publish the tensor to a buffer of gr_create_vk_buffer().",
-                   device->why);
-}
-
 static gr_status check_memory(const gr_vk_device *device, const struct gr_tensor_memory *memory,
                               const char *call)
 {
@@ -56,9 +46,15 @@ static gr_resource *make(struct vk_resource *draft, const VkBufferCreateInfo *wi
 gr_resource *gr_create_vk_buffer_of(gr_vk_device *device, const VkBufferCreateInfo *info,
                                     gr_tensor *tensor, unsigned flags)
 {
-    if (vk_check_arguments(device, info, __func__) != GR_OK ||
-        check_device(device, __func__) != GR_OK)
+    if (vk_check_arguments(device, info, __func__) != GR_OK)
         return NULL;
+    if (device->info.transport != GR_TRANSPORT_EXTERNAL) {
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "The buffer has the memory of the tensor, but this device copies, since %s: "
+                "publish the tensor to a buffer of gr_create_vk_buffer().",
+                device->why);
+        return NULL;
+    }
     struct gr_tensor_memory *memory = gr_tensor_memory_make(tensor, flags, __func__);
     if (!memory)
         return NULL;

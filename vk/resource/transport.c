@@ -48,21 +48,6 @@ static const char *find_obstacle(const struct choosing *c)
     return c->draft->owned || c->draft->binding.memory ? NULL : "`memory` is VK_NULL_HANDLE";
 }
 
-static void order_transports(struct gr_transport_choice *choice, const struct choosing *c)
-{
-    const gr_vk_device *device = c->draft->binding.device;
-    const unsigned copies = GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
-    const char *obstacle = device->transports & copies ? find_obstacle(c) : NULL;
-    if (!(device->transports & GR_TRANSPORT_EXTERNAL))
-        snprintf(choice->reason, sizeof(choice->reason), "%s", device->why);
-    else if (obstacle)
-        gr_transport_skip(choice, GR_TRANSPORT_EXTERNAL, obstacle);
-    else
-        gr_transport_add(choice, device->transports, GR_TRANSPORT_EXTERNAL);
-    gr_transport_add(choice, device->transports, GR_TRANSPORT_PEER);
-    gr_transport_add(choice, device->transports, GR_TRANSPORT_COPY);
-}
-
 static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
 {
     struct choosing *c = of;
@@ -84,8 +69,18 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
 gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object,
                                 const char *call)
 {
+    const gr_vk_device *device = draft->binding.device;
+    const unsigned copies = GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
     struct gr_transport_choice choice = {.call = call};
     struct choosing c = {draft, object, NULL};
-    order_transports(&choice, &c);
+    const char *obstacle = device->transports & copies ? find_obstacle(&c) : NULL;
+    if (!(device->transports & GR_TRANSPORT_EXTERNAL))
+        snprintf(choice.reason, sizeof(choice.reason), "%s", device->why);
+    else if (obstacle)
+        gr_transport_skip(&choice, GR_TRANSPORT_EXTERNAL, obstacle);
+    else
+        gr_transport_add(&choice, device->transports, GR_TRANSPORT_EXTERNAL);
+    gr_transport_add(&choice, device->transports, GR_TRANSPORT_PEER);
+    gr_transport_add(&choice, device->transports, GR_TRANSPORT_COPY);
     return gr_choose_transport(&choice, attempt, &c) == GR_OK ? c.made : NULL;
 }

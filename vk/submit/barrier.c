@@ -22,9 +22,12 @@ static bool is_wide(const gr_vk_use *use)
     return use->stages >> 32 || use->access >> 32;
 }
 
-static gr_status check_flags(const gr_vk_device *device, const gr_vk_use *use, const char *name,
-                             const char *call)
+gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
+                           const gr_vk_use *given, const char *name, const char *call)
 {
+    GR_REFUSE_IF(!given, call, "`%s` is NULL: describe how Vulkan uses the resources.", name);
+    GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
+    const gr_vk_use *use = &way->use;
     GR_REFUSE_IF(use->stages == 0, call,
                  "`%s->stages` is 0: name the stages that use the resources. "
                  "VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.",
@@ -37,32 +40,17 @@ static gr_status check_flags(const gr_vk_device *device, const gr_vk_use *use, c
             "(VkPhysicalDeviceSynchronization2Features; before Vulkan 1.3 with the extension "
             "VK_KHR_synchronization2), and set synchronization2 in gr_vk_device_desc.",
             name, (unsigned long long)use->stages, (unsigned long long)use->access);
-    return GR_OK;
-}
-
-static gr_status check_family(const gr_vk_device *device, uint32_t family, const char *name,
-                              const char *call)
-{
-    if (family < device->family_count)
+    way->family = use->queue_family ? *use->queue_family : device->queue_family;
+    if (way->family < device->family_count)
         return GR_OK;
-    GR_REFUSE_IF(family == VK_QUEUE_FAMILY_EXTERNAL, call,
+    GR_REFUSE_IF(way->family == VK_QUEUE_FAMILY_EXTERNAL, call,
                  "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which stands for CUDA: pass the "
                  "family of the queue that the commands are submitted to, or NULL.",
                  name);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "`*%s->queue_family` is %u, but %s has %u families: pass that of the queue "
                    "that the commands are submitted to, or NULL for that of the wrapped device.",
-                   name, family, device->identity.name, device->family_count);
-}
-
-gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
-                           const gr_vk_use *given, const char *name, const char *call)
-{
-    GR_REFUSE_IF(!given, call, "`%s` is NULL: describe how Vulkan uses the resources.", name);
-    GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
-    GR_TRY(check_flags(device, &way->use, name, call));
-    way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
-    return check_family(device, way->family, name, call);
+                   name, way->family, device->identity.name, device->family_count);
 }
 
 gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *resource,

@@ -132,22 +132,6 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
 
 /* ---- gr_vk_submit() -------------------------------------------------------------------------- */
 
-static gr_status check_device(struct vk_submit *m)
-{
-    GR_REFUSE_IF(!m->device, m->call,
-                 "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
-    for (size_t i = 1; i < m->resource_count; i++)
-        GR_REFUSE_IF(m->resources[i]->binding.device->device != m->device->device, m->call,
-                     "The submit's resources belong to different VkDevices: begin a submit for "
-                     "each device.");
-    if (!m->desc.queue)
-        m->desc.queue = m->device->queue;
-    return m->desc.queue
-               ? GR_OK
-               : gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                         "There is no queue: set `queue` in gr_vk_device_desc or in the submit.");
-}
-
 static gr_status check(struct vk_submit *m, const gr_vk_submit_desc *given)
 {
     GR_TRY(gr_submit_check_begun(m->submit, m->call));
@@ -157,7 +141,16 @@ static gr_status check(struct vk_submit *m, const gr_vk_submit_desc *given)
     GR_REFUSE_IF(m->desc.info && m->desc.info_v1, m->call,
                  "`info` and `info_v1` are both set: the submit is one of the two.");
     GR_TRY(begin(m, m->desc.info, m->desc.info_v1));
-    GR_TRY(check_device(m));
+    GR_REFUSE_IF(!m->device, m->call,
+                 "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
+    for (size_t i = 1; i < m->resource_count; i++)
+        GR_REFUSE_IF(m->resources[i]->binding.device->device != m->device->device, m->call,
+                     "The submit's resources belong to different VkDevices: begin a submit for "
+                     "each device.");
+    if (!m->desc.queue)
+        m->desc.queue = m->device->queue;
+    GR_REFUSE_IF(!m->desc.queue, m->call,
+                 "There is no queue: set `queue` in gr_vk_device_desc or in the submit.");
     GR_TRY(vk_submit_check_points(m));
     GR_TRY(vk_submit_take_uses(m));
     m->is_v1 |= !m->device->synchronization2;

@@ -16,25 +16,6 @@ static const VkTimelineSemaphoreSubmitInfo *values_of(const VkSubmitInfo *v1)
                : NULL;
 }
 
-/*
- * Refuses structs whose counts must be those of the submit, because the submit gets further waits,
- * commands and signals.
- */
-static gr_status check_chain(const void *next, const char *call)
-{
-    if (vk_chain_find(next, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The VkTimelineSemaphoreSubmitInfo must be the first struct in the pNext "
-                       "chain of VkSubmitInfo.");
-    const bool of_group = vk_chain_find(next, VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO);
-    if (of_group || vk_chain_find(next, VK_STRUCTURE_TYPE_D3D12_FENCE_SUBMIT_INFO_KHR))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "A %s has an entry for each semaphore of the submit, and grinterop adds "
-                       "semaphores: pass a VkSubmitInfo2, or submit without this struct.",
-                       of_group ? "VkDeviceGroupSubmitInfo" : "VkD3D12FenceSubmitInfoKHR");
-    return GR_OK;
-}
-
 gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1)
 {
     GR_REFUSE_IF(v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO, m->call,
@@ -55,7 +36,22 @@ gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1)
         .signalSemaphoreInfoCount = v1->signalSemaphoreCount,
         .commandBufferInfoCount = v1->commandBufferCount,
     };
-    return check_chain(m->converted.pNext, m->call);
+    /*
+     * Refuses structs whose counts must be those of the submit, because the submit gets further
+     * waits, commands and signals.
+     */
+    const void *next = m->converted.pNext;
+    if (vk_chain_find(next, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO))
+        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+                       "The VkTimelineSemaphoreSubmitInfo must be the first struct in the pNext "
+                       "chain of VkSubmitInfo.");
+    const bool of_group = vk_chain_find(next, VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO);
+    if (of_group || vk_chain_find(next, VK_STRUCTURE_TYPE_D3D12_FENCE_SUBMIT_INFO_KHR))
+        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+                       "A %s has an entry for each semaphore of the submit, and grinterop adds "
+                       "semaphores: pass a VkSubmitInfo2, or submit without this struct.",
+                       of_group ? "VkDeviceGroupSubmitInfo" : "VkD3D12FenceSubmitInfoKHR");
+    return GR_OK;
 }
 
 /* Lists of values may be NULL, or shorter than those of semaphores, of which the last are binary.
