@@ -11,7 +11,6 @@
 #include "lib/base/error.h"
 #include "lib/cuda/context.h"
 #include "vk/device/functions.h"
-#include "vk/device/handle.h"
 #include "vk/device/identity.h"
 
 struct vk_recording;

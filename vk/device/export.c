@@ -33,16 +33,21 @@ static gr_status check(VkResult result, vk_handle handle, const char *call, cons
 
 gr_status vk_export_memory(const gr_vk_device *device, VkDeviceMemory memory, vk_handle *handle)
 {
+    const GR_VK_GET_MEMORY_INFO info = {
+        .sType = GR_VK_GET_MEMORY_STYPE, .memory = memory, .handleType = GR_VK_MEMORY_HANDLE};
     *handle = GR_VK_NO_HANDLE;
-    VkResult result = vk_get_memory(&device->vk, device->device, memory, handle);
+    VkResult result = device->vk.GR_VK_GET_MEMORY(device->device, &info, handle);
     return check(result, *handle, NAME_OF(GR_VK_GET_MEMORY), "memory", GR_VK_NUMBER(memory),
                  ALLOCATE_LIKE_THIS);
 }
 
 gr_status vk_export_semaphore(const gr_vk_device *device, VkSemaphore semaphore, vk_handle *handle)
 {
+    const GR_VK_GET_SEMAPHORE_INFO info = {.sType = GR_VK_GET_SEMAPHORE_STYPE,
+                                           .semaphore = semaphore,
+                                           .handleType = GR_VK_SEMAPHORE_HANDLE};
     *handle = GR_VK_NO_HANDLE;
-    VkResult result = vk_get_semaphore(&device->vk, device->device, semaphore, handle);
+    VkResult result = device->vk.GR_VK_GET_SEMAPHORE(device->device, &info, handle);
     return check(result, *handle, NAME_OF(GR_VK_GET_SEMAPHORE), "semaphore",
                  GR_VK_NUMBER(semaphore), CREATE_LIKE_THIS);
 }

@@ -11,7 +11,7 @@
 
 #include <grinterop/vk.h>
 
-#include "vk/device/platform.h"
+#include "vk/device/handle.h"
 
 /*
  * X(name, extension): the extension is NULL for functions of Vulkan 1.0. A later function is looked
