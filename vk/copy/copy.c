@@ -109,15 +109,14 @@ static CUdeviceptr slot_ptr(const struct vk_copy *copy)
 }
 
 /* The array of a level has all layers. */
-static gr_status move_image(const gr_resource *resource, CUdeviceptr staging, bool in,
-                            CUstream stream)
+static gr_status move_image(const gr_resource *resource, CUdeviceptr slot, bool in, CUstream stream)
 {
     const gr_image_info *image = &resource->image;
     const size_t *offsets = vk_copy_of(gr_external_of(resource))->offsets;
     for (unsigned i = 0; i < image->levels; i++) {
         struct gr_level level =
             gr_level_of(image, gr_format_element(image->format, image->channels), i);
-        const struct gr_copy_side linear = gr_copy_linear(staging + offsets[i], level);
+        const struct gr_copy_side linear = gr_copy_linear(slot + offsets[i], level);
         CUarray found;
         GR_TRY(gr_external_array(resource, i, 0, &found));
         const struct gr_copy_side array = gr_copy_array(found, 0);
@@ -134,13 +133,13 @@ static gr_status move_image(const gr_resource *resource, CUdeviceptr staging, bo
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
-    const CUdeviceptr ptr = copy->own + buffer->offset, staging = slot_ptr(copy) + buffer->offset;
+    const CUdeviceptr ptr = copy->own + buffer->offset, slot = slot_ptr(copy) + buffer->offset;
     if (resource->is_image)
-        return move_image(resource, staging, in, stream);
+        return move_image(resource, slot, in, stream);
     if (!copy->own)
         return GR_OK;
     return gr_copy_check(
-        gr_driver()->MemcpyAsync(in ? ptr : staging, in ? staging : ptr, buffer->part, stream),
+        gr_driver()->MemcpyAsync(in ? ptr : slot, in ? slot : ptr, buffer->part, stream),
         "cuMemcpyAsync", resource);
 }
 
