@@ -3,10 +3,10 @@
  * The transports copy and peer: CUDA has memory of its own, and the bytes pass through staging
  * memory. For buffers on the GPU on which CUDA computes, CUDA works in the staging memory itself.
  *
- *     submit that hands over    Vulkan: object -> staging     record.c         unless write_discard
- *     map                       CUDA: staging -> own memory   vk_copy_map()    unless write_discard
- *     release                   CUDA: own memory -> staging   vk_copy_unmap()  unless read_only
- *     submit that takes back    Vulkan: staging -> object     record.c         unless read_only
+ *     submit that hands over    Vulkan: object -> staging     record.c     unless write_discard
+ *     map                       CUDA: staging -> own memory   copy.c       unless write_discard
+ *     release                   CUDA: own memory -> staging   copy.c       unless read_only
+ *     submit that takes back    Vulkan: staging -> object     record.c     unless read_only
  *
  * The semaphores of a resource order these steps, as they order the two sides of shared memory. So
  * each resource needs only one staging memory, and no thread waits.
