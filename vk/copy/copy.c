@@ -109,14 +109,14 @@ static CUdeviceptr slot_ptr(const struct vk_copy *copy)
 }
 
 /* The array of a level has all layers. */
-static gr_status move_image(const gr_resource *resource, CUdeviceptr slot, bool in, CUstream stream)
+static gr_status move_image(const gr_resource *resource, const struct vk_copy *copy, bool in,
+                            CUstream stream)
 {
     const gr_image_info *image = &resource->image;
-    const size_t *offsets = vk_copy_of(gr_external_of(resource))->offsets;
     for (unsigned i = 0; i < image->levels; i++) {
         struct gr_level level =
             gr_level_of(image, gr_format_element(image->format, image->channels), i);
-        const struct gr_copy_side linear = gr_copy_linear(slot + offsets[i], level);
+        const struct gr_copy_side linear = gr_copy_linear(slot_ptr(copy) + copy->offsets[i], level);
         CUarray found;
         GR_TRY(gr_external_array(resource, i, 0, &found));
         const struct gr_copy_side array = gr_copy_array(found, 0);
@@ -130,12 +130,12 @@ static gr_status move_image(const gr_resource *resource, CUdeviceptr slot, bool 
  * Copies the mapped part between staging memory and CUDA memory. CUDA finds out from the address
  * whether the staging memory is on the host.
  */
-static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
+static gr_status move(gr_resource *resource, const struct vk_copy *copy, const gr_buffer *buffer,
+                      bool in, CUstream stream)
 {
-    const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
     const CUdeviceptr ptr = copy->own + buffer->offset, slot = slot_ptr(copy) + buffer->offset;
     if (resource->is_image)
-        return move_image(resource, slot, in, stream);
+        return move_image(resource, copy, in, stream);
     if (!copy->own)
         return GR_OK;
     return gr_copy_check(
@@ -155,7 +155,7 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
     if (!gr_resource_reads(resource))
         return GR_OK;
     GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, true, stream));
-    return move(resource, resource->current, true, stream);
+    return move(resource, copy, resource->current, true, stream);
 }
 
 gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream)
@@ -178,7 +178,7 @@ gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream strea
         struct vk_copy *copy = vk_copy_of(gr_external_of(resources[i]));
         if (!gr_resource_writes(resources[i]))
             continue;
-        GR_TRY(move(resources[i], buffer, false, stream));
+        GR_TRY(move(resources[i], copy, buffer, false, stream));
         GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, false, stream));
         if (resources[i]->is_image)
             owe(copy, 0, copy->staging.size);

@@ -184,6 +184,7 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count, const char *call)
 {
+    GR_REFUSE_IF(!count, call, "`count` is NULL: pass a pointer for the number of extensions.");
     GR_REFUSE_IF(
         names && *count < n, call,
         "There are %u extension%s but room for only %u: query the number first, with `names` NULL.",
@@ -194,16 +195,8 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
     return GR_OK;
 }
 
-static gr_status check_count(const uint32_t *count, const char *call)
-{
-    return count ? GR_OK
-                 : gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "`count` is NULL: pass a pointer for the number of extensions.");
-}
-
 gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
 {
-    GR_TRY(check_count(count, __func__));
     return hand_out(instance_extensions, COUNT(instance_extensions), names, count, __func__);
 }
 
@@ -233,7 +226,6 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
     struct vk_extensions has;
     const char *found[VK_EXTENSIONS_MOST];
     gr_vk_device_desc info;
-    GR_TRY(check_count(count, __func__));
     if (!given)
         return hand_out(found, vk_extensions_used(NULL, found), names, count, __func__);
     GR_TRY(vk_take_desc(&info, given, false, __func__));

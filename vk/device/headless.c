@@ -177,22 +177,6 @@ static gr_status choose_families(struct gr_vk_headless *h, const char *call)
     return GR_OK;
 }
 
-static uint32_t list_queues(const gr_vk_headless_info *handles, VkDeviceQueueCreateInfo list[3])
-{
-    static const float priority = 1;
-    const uint32_t families[] = {handles->graphics_family, handles->compute_family,
-                                 handles->transfer_family};
-    uint32_t n = 0;
-    for (size_t i = 0; i < 3; i++)
-        if (families[i] != VK_QUEUE_FAMILY_IGNORED)
-            list[n++] =
-                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                          .queueFamilyIndex = families[i],
-                                          .queueCount = 1,
-                                          .pQueuePriorities = &priority};
-    return n;
-}
-
 static void get_queue(const struct gr_vk_headless *h, uint32_t family, VkQueue *queue)
 {
     if (family != VK_QUEUE_FAMILY_IGNORED)
@@ -238,7 +222,18 @@ static gr_status make_device(struct gr_vk_headless *h, const struct vk_extension
 {
     const char *names[VK_EXTENSIONS_MOST];
     struct features features;
+    static const float priority = 1;
+    const uint32_t families[] = {h->handles.graphics_family, h->handles.compute_family,
+                                 h->handles.transfer_family};
     VkDeviceQueueCreateInfo queues[3];
+    uint32_t queue_count = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (families[i] != VK_QUEUE_FAMILY_IGNORED)
+            queues[queue_count++] =
+                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = families[i],
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority};
     const uint32_t version =
         h->version < h->identity.api_version ? h->version : h->identity.api_version;
     const bool has_synchronization2 =
@@ -252,7 +247,7 @@ static gr_status make_device(struct gr_vk_headless *h, const struct vk_extension
                     version >= VK_API_VERSION_1_3 || has_synchronization2, &features);
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features.all,
-                               .queueCreateInfoCount = list_queues(&h->handles, queues),
+                               .queueCreateInfoCount = queue_count,
                                .pQueueCreateInfos = queues,
                                .enabledExtensionCount = name_count,
                                .ppEnabledExtensionNames = names};
