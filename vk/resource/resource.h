@@ -34,17 +34,6 @@ gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk
 gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags,
                              const char *call);
 
-/* Checks the description of a buffer to create. */
-gr_status vk_buffer_check(const VkBufferCreateInfo *info, const char *call);
-
-/*
- * Creates a buffer without memory. Unless it is copied, the device must have the feature `needed`
- * of external memory; *features receives all of them.
- */
-gr_status vk_buffer_create(struct vk_binding *binding, const VkBufferCreateInfo *info,
-                           VkExternalMemoryFeatureFlags needed,
-                           VkExternalMemoryFeatureFlags *features, const char *call);
-
 /*
  * Imports the memory of `draft` into CUDA, or copies it, as draft->binding.transport says, and
  * makes a resource of a part of it. `draft` has the fields after `external`. The resource holds the
