@@ -50,9 +50,9 @@ struct host_staging {
     CUevent piece_ends[MOST_PIECES]; /* for large buffers: an event after each piece */
 };
 
-static struct host_staging *host_of(const gr_resource *resource)
+static struct host_staging *host_of(const struct gl_resource *r)
 {
-    return (struct host_staging *)gl_staged_of(resource);
+    return (struct host_staging *)r->staged;
 }
 
 static struct gl_place place(const struct gl_staged *s)
@@ -76,9 +76,9 @@ static void put_fence(struct gl_names *names, unsigned i)
 }
 
 /* Blocks the thread until the fence is signalled, if there is one. */
-static gr_status wait_fence(const gr_resource *resource, unsigned i, const char *call)
+static gr_status wait_fence(const struct gl_resource *r, unsigned i, const char *call)
 {
-    struct gl_names *names = gl_staged_of(resource)->names;
+    struct gl_names *names = r->staged->names;
     struct __GLsync *fence = names->fences[i];
     GLenum found;
     if (!fence)
@@ -86,13 +86,13 @@ static gr_status wait_fence(const gr_resource *resource, unsigned i, const char 
     names->fences[i] = NULL;
     do
         found = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
-    while (found == GL_TIMEOUT_EXPIRED && !gr_context_has_failed(&resource->context));
+    while (found == GL_TIMEOUT_EXPIRED && !gr_context_has_failed(&r->base.context));
     glDeleteSync(fence);
     if (found == GL_TIMEOUT_EXPIRED) /* OpenGL may wait for a signal of CUDA */
         return gr_fail(GR_ERR_DEVICE_LOST, call,
                        "Earlier work in the CUDA context has failed, such as a kernel, and OpenGL "
                        "has not finished with %s. Check that work (compute-sanitizer).",
-                       gl_object_text(resource).text);
+                       gl_object_text(&r->base).text);
     if (found != GL_WAIT_FAILED)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
@@ -100,7 +100,7 @@ static gr_status wait_fence(const gr_resource *resource, unsigned i, const char 
                         "glClientWaitSync",
                         "%s: OpenGL did not report that it has finished with %s. Was its context "
                         "lost (glGetGraphicsResetStatus)?",
-                        call, gl_object_text(resource).text);
+                        call, gl_object_text(&r->base).text);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -110,21 +110,20 @@ static gr_status wait_fence(const gr_resource *resource, unsigned i, const char 
  * OpenGL works in the meantime. A small copy ends before OpenGL would start, and a flush would make
  * a shared GPU switch contexts.
  */
-static gr_status wait_event(CUevent event, const gr_resource *resource)
+static gr_status wait_event(CUevent event, const struct gl_resource *r)
 {
     CUresult result = gr_driver()->EventQuery(event);
-    if (result == CUDA_ERROR_NOT_READY && gl_staged_of(resource)->size > GL_COPY_BY_CPU)
+    if (result == CUDA_ERROR_NOT_READY && r->staged->size > GL_COPY_BY_CPU)
         glFlush();
     if (result == CUDA_ERROR_NOT_READY)
         result = gr_event_finish(event);
-    return gr_copy_check(result, "cuEventQuery", resource);
+    return gr_copy_check(result, "cuEventQuery", &r->base);
 }
 
-static gr_status mark_passed(const gr_resource *resource, CUstream stream)
+static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
 {
-    const struct host_staging *h = host_of(resource);
-    return gr_copy_check(gr_driver()->EventRecord(h->passed[h->staged.turn], stream),
-                         "cuEventRecord", resource);
+    return gr_copy_check(gr_driver()->EventRecord(host_of(r)->passed[r->staged->turn], stream),
+                         "cuEventRecord", &r->base);
 }
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
@@ -141,13 +140,13 @@ struct pieces {
     unsigned count;
 };
 
-static struct pieces pieces_of(const gr_resource *resource, bool read)
+static struct pieces pieces_of(const struct gl_resource *r, bool read)
 {
-    const struct host_staging *h = host_of(resource);
-    struct pieces pieces = {.all = gl_span_of(resource), .count = 1};
+    const struct host_staging *h = host_of(r);
+    struct pieces pieces = {.all = gl_span_of(r), .count = 1};
     const size_t size = pieces.step = pieces.all.size;
-    const bool waits = read && (!h->is_mapped || !resource->current || h->staged.fetched);
-    if (resource->is_image || !h->piece_ends[0] || size < 2 * LEAST_PIECE || waits)
+    const bool waits = read && (!h->is_mapped || !r->base.current || h->staged.fetched);
+    if (r->base.is_image || !h->piece_ends[0] || size < 2 * LEAST_PIECE || waits)
         return pieces;
     pieces.step = (size + MOST_PIECES - 1) / MOST_PIECES;
     pieces.step = (pieces.step + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE;
@@ -161,9 +160,9 @@ static struct gl_span piece_at(const struct pieces *pieces, unsigned i)
     return (struct gl_span){pieces->all.offset + at, rest < pieces->step ? rest : pieces->step};
 }
 
-static bool has_pieces(const gr_resource *resource, bool read)
+static bool has_pieces(const struct gl_resource *r, bool read)
 {
-    return pieces_of(resource, read).count > 1;
+    return pieces_of(r, read).count > 1;
 }
 
 /* ---- Copies of buffers ----------------------------------------------------------------------- */
@@ -195,55 +194,53 @@ static void move_piece(const struct gl_resource *r, struct gl_span span, bool re
 }
 
 /* Writes a piece while the next one is in transit to host memory, or starts to read all pieces. */
-static gr_status move(const gr_resource *resource, bool read)
+static gr_status move(const struct gl_resource *r, bool read)
 {
-    const struct pieces pieces = pieces_of(resource, read);
+    const struct pieces pieces = pieces_of(r, read);
     for (unsigned i = 0; i < pieces.count; i++) {
         if (pieces.count > 1 && !read)
-            GR_TRY(wait_event(host_of(resource)->piece_ends[i], resource));
-        move_piece(gl_of(resource), piece_at(&pieces, i), read);
+            GR_TRY(wait_event(host_of(r)->piece_ends[i], r));
+        move_piece(r, piece_at(&pieces, i), read);
         if (pieces.count > 1 && read) {
-            put_fence(gl_staged_of(resource)->names, i);
+            put_fence(r->staged->names, i);
             glFlush();
         }
     }
     return GR_OK;
 }
 
-static gr_status copy_piece(const gr_resource *resource, struct gl_span span, bool up,
+static gr_status copy_piece(const struct gl_resource *r, struct gl_span span, bool up,
                             CUstream stream)
 {
     const struct gr_driver_api *cu = gr_driver();
-    const struct gl_staged *s = gl_staged_of(resource);
-    void *host = (void *)(uintptr_t)(place(s).cuda + span.offset);
-    const CUdeviceptr own = s->own + span.offset;
+    void *host = (void *)(uintptr_t)(place(r->staged).cuda + span.offset);
+    const CUdeviceptr own = r->staged->own + span.offset;
     const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
                                : cu->MemcpyDtoHAsync(host, own, span.size, stream);
-    return gr_copy_check(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", resource);
+    return gr_copy_check(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", &r->base);
 }
 
-static gr_status copy_buffer(const gr_resource *resource, bool up, CUstream stream)
+static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stream)
 {
-    const struct pieces pieces = pieces_of(resource, up);
+    const struct pieces pieces = pieces_of(r, up);
     for (unsigned i = 0; i < pieces.count; i++) {
         if (pieces.count > 1 && up)
-            GR_TRY(wait_fence(resource, i, "gr_map"));
-        GR_TRY(copy_piece(resource, piece_at(&pieces, i), up, stream));
+            GR_TRY(wait_fence(r, i, "gr_map"));
+        GR_TRY(copy_piece(r, piece_at(&pieces, i), up, stream));
         if (pieces.count > 1 && !up)
-            GR_TRY(gr_copy_check(gr_driver()->EventRecord(host_of(resource)->piece_ends[i], stream),
-                                 "cuEventRecord", resource));
+            GR_TRY(gr_copy_check(gr_driver()->EventRecord(host_of(r)->piece_ends[i], stream),
+                                 "cuEventRecord", &r->base));
     }
     return GR_OK;
 }
 
-static gr_status copy(const gr_resource *resource, bool up, CUstream stream)
+static gr_status copy(const struct gl_resource *r, bool up, CUstream stream)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
-    if (s->in_place && !up && !gl_object_intact(resource))
+    if (r->staged->in_place && !up && !gl_object_intact(&r->base))
         return GR_OK;
-    GR_TRY(resource->is_image ? gl_arrays_stream(gl_of(resource), place(s), up, stream)
-                              : copy_buffer(resource, up, stream));
-    return up ? mark_passed(resource, stream) : GR_OK;
+    GR_TRY(r->base.is_image ? gl_arrays_stream(r, place(r->staged), up, stream)
+                            : copy_buffer(r, up, stream));
+    return up ? mark_passed(r, stream) : GR_OK;
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -255,11 +252,10 @@ static gr_status copy(const gr_resource *resource, bool up, CUstream stream)
 static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
 {
     for (size_t i = n; i-- > 0;) {
-        const struct host_staging *h = host_of(resources[i]);
-        if (!which(resources[i]) || (read ? h->staged.in_place : has_pieces(resources[i], false)))
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (!which(r) || (read ? r->staged->in_place : has_pieces(r, false)))
             continue;
-        GR_TRY(wait_event(read ? h->passed[h->staged.turn] : resources[i]->sync.work.event,
-                          resources[i]));
+        GR_TRY(wait_event(read ? host_of(r)->passed[r->staged->turn] : r->base.sync.work.event, r));
         if (!read && resources[i]->mapped)
             break; /* a release has marked all in one stream, the last one last */
     }
@@ -267,21 +263,20 @@ static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *whic
 }
 
 /* In a ring, a fence already follows the last use of an object's own storage. */
-static bool has_fence(const gr_resource *resource)
+static bool has_fence(const struct gl_resource *r)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
-    return s->in_place && resource->in_a_ring && s->names->fences[0];
+    return r->staged->in_place && r->base.in_a_ring && r->staged->names->fences[0];
 }
 
 static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
 {
     for (size_t i = n; i-- > 0;) {
-        const struct host_staging *h = host_of(resources[i]);
-        const bool maps = read && resources[i]->current;
-        if (!which(resources[i]) || !h->is_mapped || (h->staged.in_place && !read) ||
-            (maps && (has_fence(resources[i]) || has_pieces(resources[i], true))))
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        const bool maps = read && r->base.current;
+        if (!which(r) || !host_of(r)->is_mapped || (r->staged->in_place && !read) ||
+            (maps && (has_fence(r) || has_pieces(r, true))))
             continue;
-        put_fence(h->staged.names, h->staged.turn);
+        put_fence(r->staged->names, r->staged->turn);
         if (maps)
             break; /* the map waits for all, of which this one is the last */
     }
@@ -291,9 +286,11 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *wh
 static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
     (void)stream; /* the thread has waited before it enqueues the copies */
-    for (size_t i = 0; i < n; i++)
-        if (gr_resource_reads(resources[i]) && !has_pieces(resources[i], true))
-            GR_TRY(wait_fence(resources[i], gl_staged_of(resources[i])->turn, "gr_map"));
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (gr_resource_reads(&r->base) && !has_pieces(r, true))
+            GR_TRY(wait_fence(r, r->staged->turn, "gr_map"));
+    }
     return GR_OK;
 }
 
@@ -302,7 +299,7 @@ static void undo(gr_resource *const resources[], size_t n, CUstream stream)
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gr_resource_reads(resources[i]))
-            status = mark_passed(resources[i], stream);
+            status = mark_passed((const struct gl_resource *)resources[i], stream);
     if (status != GR_OK)
         (void)gr_stream_finish(stream); /* the memory may be freed next */
 }
@@ -310,12 +307,14 @@ static void undo(gr_resource *const resources[], size_t n, CUstream stream)
 /* Puts a fence after OpenGL's use of objects whose own storage CUDA writes. */
 static void end_uses(gr_resource *const resources[], size_t n)
 {
-    for (size_t i = n; i-- > 0;)
-        if (gl_staged_of(resources[i])->in_place && !has_fence(resources[i])) {
+    for (size_t i = n; i-- > 0;) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (r->staged->in_place && !has_fence(r)) {
             glMemoryBarrier(GL_ALL_BARRIER_BITS);
-            put_fence(gl_staged_of(resources[i])->names, 0);
+            put_fence(r->staged->names, 0);
             return;
         }
+    }
 }
 
 /* Waits until OpenGL has finished with the slots that CUDA writes next. */
@@ -323,13 +322,14 @@ static gr_status select_slots(gr_resource *const resources[], size_t n)
 {
     end_uses(resources, n);
     for (size_t i = 0; i < n; i++) {
-        const struct gl_staged *s = gl_staged_of(resources[i]);
-        if (gr_resource_writes(resources[i]))
-            GR_TRY(wait_fence(resources[i], (s->turn + 1) % s->count, "gr_buffer_release"));
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        const struct gl_staged *s = r->staged;
+        if (gr_resource_writes(&r->base))
+            GR_TRY(wait_fence(r, (s->turn + 1) % s->count, "gr_buffer_release"));
     }
     for (size_t i = 0; i < n; i++)
         if (gr_resource_writes(resources[i]))
-            gl_staged_advance(gl_staged_of(resources[i]));
+            gl_staged_advance(((const struct gl_resource *)resources[i])->staged);
     return GR_OK;
 }
 
@@ -337,10 +337,11 @@ static gr_status select_slots(gr_resource *const resources[], size_t n)
 static gr_status from_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
     (void)stream;
-    for (size_t i = 0; i < n; i++)
-        if (gl_staged_of(resources[i])->in_place && !resources[i]->in_a_ring &&
-            !gr_resource_writes(resources[i]))
-            GR_TRY(wait_event(resources[i]->sync.work.event, resources[i]));
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (r->staged->in_place && !r->base.in_a_ring && !gr_resource_writes(&r->base))
+            GR_TRY(wait_event(r->base.sync.work.event, r));
+    }
     return GR_OK;
 }
 

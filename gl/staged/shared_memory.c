@@ -27,18 +27,20 @@ struct shared_staging {
 
 static struct shared_staging *staging_of(const gr_resource *resource)
 {
-    return (struct shared_staging *)gl_staged_of(resource);
+    return (struct shared_staging *)((const struct gl_resource *)resource)->staged;
 }
 
 static gr_resource *slot_of(const gr_resource *resource)
 {
-    return staging_of(resource)->slots[gl_staged_of(resource)->turn];
+    const struct shared_staging *s = staging_of(resource);
+    return s->slots[s->staged.turn];
 }
 
 static struct gl_place place(const struct gl_staged *s)
 {
     const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
-    return (struct gl_place){.buffer = gl_of(slot)->name, .of_cuda = true, .cuda = slot->ptr};
+    return (struct gl_place){
+        .buffer = ((const struct gl_resource *)slot)->name, .of_cuda = true, .cuda = slot->ptr};
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -48,7 +50,7 @@ static size_t list(gr_resource *const resources[], size_t n, gl_chosen *which, g
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        if (!which || which(resources[i]))
+        if (!which || which((const struct gl_resource *)resources[i]))
             slots[count++] = slot_of(resources[i]);
     return count;
 }
@@ -68,16 +70,16 @@ static gr_status use(gr_resource *const slots[], size_t n, bool begin)
     return GR_OK;
 }
 
-static bool has_used(const gr_resource *resource, unsigned slot)
+static bool has_used(const struct shared_staging *s, unsigned slot)
 {
-    return staging_of(resource)->used >> slot & 1;
+    return s->used >> slot & 1;
 }
 
-static unsigned count_used(const gr_resource *resource)
+static unsigned count_used(const struct shared_staging *s)
 {
     unsigned used = 0;
-    for (unsigned i = 0; i < gl_staged_of(resource)->count; i++)
-        used += has_used(resource, i);
+    for (unsigned i = 0; i < s->staged.count; i++)
+        used += has_used(s, i);
     return used;
 }
 
@@ -86,16 +88,18 @@ static gr_status give_back(gr_resource *const resources[], size_t n)
 {
     gr_resource *slots[GR_BATCH];
     size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        for (unsigned j = 0; staging_of(resources[i])->used; j++) {
+    for (size_t i = 0; i < n; i++) {
+        struct shared_staging *s = staging_of(resources[i]);
+        for (unsigned j = 0; s->used; j++) {
             if (count == GR_BATCH) {
                 GR_TRY(use(slots, count, false));
                 count = 0;
             }
-            if (has_used(resources[i], j))
-                slots[count++] = staging_of(resources[i])->slots[j];
-            staging_of(resources[i])->used &= ~((uint64_t)1 << j);
+            if (has_used(s, j))
+                slots[count++] = s->slots[j];
+            s->used &= ~((uint64_t)1 << j);
         }
+    }
     return use(slots, count, false);
 }
 
@@ -115,10 +119,11 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *wh
     bool due = false;
     (void)read;
     for (size_t i = 0; i < n; i++) {
-        if (!which(resources[i]))
+        struct shared_staging *s = staging_of(resources[i]);
+        if (!which((const struct gl_resource *)resources[i]))
             continue;
-        staging_of(resources[i])->used |= (uint64_t)1 << gl_staged_of(resources[i])->turn;
-        due |= count_used(resources[i]) >= (gl_staged_of(resources[i])->count + 1) / 2;
+        s->used |= (uint64_t)1 << s->staged.turn;
+        due |= count_used(s) >= (s->staged.count + 1) / 2;
     }
     return due ? give_back(resources, n) : GR_OK;
 }
@@ -129,9 +134,11 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
     gr_resource *slots[GR_BATCH];
     gr_status status = GR_OK;
     const size_t count = list(resources, n, NULL, slots);
-    for (size_t i = 0; i < n; i++)
-        if (has_used(resources[i], gl_staged_of(resources[i])->turn))
+    for (size_t i = 0; i < n; i++) {
+        const struct shared_staging *s = staging_of(resources[i]);
+        if (has_used(s, s->staged.turn))
             GR_TRY(give_back(resources, n));
+    }
     for (size_t i = 0, length; i < count && status == GR_OK; i += length) {
         length = run_at(slots, count, i);
         status = slots[i]->backend->map(slots + i, length, stream);
@@ -163,26 +170,25 @@ static void signal_slot(const struct gl_staged *s)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static gr_status move(const gr_resource *resource, bool read)
+static gr_status move(const struct gl_resource *r, bool read)
 {
-    const struct gl_resource *r = gl_of(resource);
-    const unsigned int slot = gl_of(slot_of(resource))->name;
-    const struct gl_span span = gl_span_of(resource);
+    const unsigned int slot = place(r->staged).buffer;
+    const struct gl_span span = gl_span_of(r);
     gl_buffer_copy(r->shader, read ? r->name : slot, read ? slot : r->name, slot, span.offset,
                    span.size);
     return GR_OK;
 }
 
-static gr_status copy(const gr_resource *resource, bool up, CUstream stream)
+static gr_status copy(const struct gl_resource *r, bool up, CUstream stream)
 {
-    const struct gl_span span = gl_span_of(resource);
-    const struct gl_staged *s = gl_staged_of(resource);
-    if (resource->is_image)
-        return gl_arrays_stream(gl_of(resource), place(s), up, stream);
+    const struct gl_span span = gl_span_of(r);
+    const struct gl_staged *s = r->staged;
+    if (r->base.is_image)
+        return gl_arrays_stream(r, place(s), up, stream);
     const CUdeviceptr own = s->own + span.offset, slot = place(s).cuda + span.offset;
     GR_TRY_WORK(gr_driver()->MemcpyDtoDAsync(up ? own : slot, up ? slot : own, span.size, stream),
                 "cuMemcpyDtoDAsync", "The copy of %s between two GPUs failed.",
-                gl_object_text(resource).text);
+                gl_object_text(&r->base).text);
     return GR_OK;
 }
 

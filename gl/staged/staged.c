@@ -18,7 +18,7 @@
 /* The resources of a run have the same backend, and so the same kind. */
 static const struct gl_staging_kind *kind_of(gr_resource *const resources[])
 {
-    return gl_staged_of(resources[0])->kind;
+    return ((const struct gl_resource *)resources[0])->staged->kind;
 }
 
 /* ---- The resources of a batch ---------------------------------------------------------------- */
@@ -26,59 +26,63 @@ static const struct gl_staging_kind *kind_of(gr_resource *const resources[])
 static bool is_any(gr_resource *const resources[], size_t n, gl_chosen *which)
 {
     for (size_t i = 0; i < n; i++)
-        if (which(resources[i]))
+        if (which((const struct gl_resource *)resources[i]))
             return true;
     return false;
 }
 
 /* Whether CUDA copies between the slot and memory of its own. */
-static bool has_memory(const gr_resource *resource)
+static bool has_memory(const struct gl_resource *r)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
-    return s->own || (s->arrays && !resource->current->linear);
+    return r->staged->own || (r->staged->arrays && !r->base.current->linear);
 }
 
 /* In a ring, the copy for this map was issued earlier. */
-static bool is_fetched(const gr_resource *resource)
+static bool is_fetched(const struct gl_resource *r)
 {
-    return gl_staged_of(resource)->fetched && resource->in_a_ring;
+    return r->staged->fetched && r->base.in_a_ring;
 }
 
 /* Whether CUDA reads a slot that OpenGL has written for this map, by a copy or by a fill. */
-static bool is_signalled(const gr_resource *resource)
+static bool is_signalled(const struct gl_resource *r)
 {
-    return gr_resource_reads(resource) && !is_fetched(resource);
+    return gr_resource_reads(&r->base) && !is_fetched(r);
 }
 
-static bool is_read(const gr_resource *resource)
+static bool is_read(const struct gl_resource *r)
 {
-    return is_signalled(resource) && !gl_staged_of(resource)->filled;
+    return is_signalled(r) && !r->staged->filled;
 }
 
-static bool is_owed(const gr_resource *resource)
+static bool is_written(const struct gl_resource *r)
 {
-    return gl_staged_of(resource)->owed;
+    return gr_resource_writes(&r->base);
+}
+
+static bool is_owed(const struct gl_resource *r)
+{
+    return r->staged->owed;
 }
 
 /*
  * Whether a map must first write the data of the last ring release to the object. This is not
  * needed with write_discard in a ring, because the next release overwrites all of the data.
  */
-static bool is_settled_first(const gr_resource *resource)
+static bool is_settled_first(const struct gl_resource *r)
 {
-    return is_owed(resource) && (gr_resource_reads(resource) || !resource->in_a_ring);
+    return r->staged->owed && (gr_resource_reads(&r->base) || !r->base.in_a_ring);
 }
 
-static bool is_copied_by_map(const gr_resource *resource)
+static bool is_copied_by_map(const struct gl_resource *r)
 {
-    return is_read(resource) || is_settled_first(resource);
+    return is_read(r) || is_settled_first(r);
 }
 
 static gr_status check_unlocked(gr_resource *const resources[], size_t n, gl_chosen *which,
                                 const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        if (!resources[i]->is_image && which(resources[i]))
+        if (!resources[i]->is_image && which((const struct gl_resource *)resources[i]))
             GR_TRY(gl_object_check_unlocked(resources[i], call));
     return GR_OK;
 }
@@ -93,41 +97,36 @@ static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstre
 
 /* ---- Copies by OpenGL ------------------------------------------------------------------------ */
 
-/* The data of an object without its storage is lost. The thread waits as for other data. */
-static gr_status lose(const gr_resource *resource)
-{
-    if (gl_staged_of(resource)->kind->has_semaphores)
-        return GR_OK;
-    return gr_copy_check(gr_work_finish(&resource->sync.work), "cuEventQuery", resource);
-}
-
 /* Copies between the object and its slot. */
-static gr_status move(const gr_resource *resource, bool read)
+static gr_status move(const struct gl_resource *r, bool read)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
+    const struct gl_staged *s = r->staged;
     if (s->in_place)
         return GR_OK;
-    if (!read && !gl_object_intact(resource))
-        return lose(resource);
-    if (!resource->is_image)
-        return s->kind->move(resource, read);
-    gl_arrays_move(gl_of(resource), s->kind->place(s), s->names, read);
+    if (!read && !gl_object_intact(&r->base)) /* the data is lost; waits as for other data */
+        return s->kind->has_semaphores
+                   ? GR_OK
+                   : gr_copy_check(gr_work_finish(&r->base.sync.work), "cuEventQuery", &r->base);
+    if (!r->base.is_image)
+        return s->kind->move(r, read);
+    gl_arrays_move(r, s->kind->place(s), s->names, read);
     return GR_OK;
 }
 
 /* The copies follow all earlier commands, also writes of shaders. */
 static gr_status move_chosen(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
 {
+    const struct gl_resource *first = (const struct gl_resource *)resources[0];
     gr_status status = GR_OK;
     GL_SAVED(before, GL_SAVE(ERRORS));
-    if (gl_of(resources[0])->context.version >= 42)
+    if (first->context.version >= 42)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (which(resources[i]))
-            status = move(resources[i], read);
+        if (which((const struct gl_resource *)resources[i]))
+            status = move((const struct gl_resource *)resources[i], read);
     if (status != GR_OK)
         return status;
-    return gl_object_check_copied(resources[0], n, kind_of(resources)->gl_calls,
+    return gl_object_check_copied(resources[0], n, first->staged->kind->gl_calls,
                                   read ? "read" : "take back");
 }
 
@@ -142,8 +141,8 @@ static gr_status write_objects(gr_resource *const resources[], size_t n, gl_chos
     const gr_status ended = kind->from_gl(resources, n, which, false);
     status = status == GR_OK ? ended : status;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (which(resources[i]))
-            gl_staged_of(resources[i])->owed = false;
+        if (which((const struct gl_resource *)resources[i]))
+            ((struct gl_resource *)resources[i])->staged->owed = false;
     return status;
 }
 
@@ -166,10 +165,10 @@ static gr_status read_objects(gr_resource *const resources[], size_t n, gl_chose
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-static void select_slot(const gr_resource *resource)
+static void select_slot(const struct gl_resource *r)
 {
-    struct gl_staged *s = gl_staged_of(resource);
-    if ((s->kind->has_semaphores && !s->filled) || is_read(resource))
+    struct gl_staged *s = r->staged;
+    if ((s->kind->has_semaphores && !s->filled) || is_read(r))
         gl_staged_advance(s);
 }
 
@@ -186,13 +185,11 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 }
 
 /* Sets the address of a buffer, and copies what CUDA reads to its own memory. */
-static gr_status enter_cuda(gr_resource *resource, CUstream stream)
+static gr_status enter_cuda(struct gl_resource *r, CUstream stream)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
-    resource->ptr = s->own ? s->own : s->kind->place(s).cuda;
-    return has_memory(resource) && gr_resource_reads(resource)
-               ? s->kind->copy(resource, true, stream)
-               : GR_OK;
+    const struct gl_staged *s = r->staged;
+    r->base.ptr = s->own ? s->own : s->kind->place(s).cuda;
+    return has_memory(r) && gr_resource_reads(&r->base) ? s->kind->copy(r, true, stream) : GR_OK;
 }
 
 /* CUDA copies are enqueued only if OpenGL has reported no error. */
@@ -201,7 +198,7 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
     gr_status status = GR_OK;
     GR_TRY(write_objects(resources, n, is_settled_first));
     for (size_t i = 0; i < n; i++)
-        select_slot(resources[i]);
+        select_slot((const struct gl_resource *)resources[i]);
     GR_TRY(read_objects(resources, n, is_read, is_signalled));
     /*
      * CUDA's own memory may still be used in the stream of the last mapping. If a later step fails,
@@ -211,7 +208,7 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
         GR_TRY(gr_work_follow(&resources[i]->sync.work, stream));
     GR_TRY(kind_of(resources)->to_cuda(resources, n, stream));
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = enter_cuda(resources[i], stream);
+        status = enter_cuda((struct gl_resource *)resources[i], stream);
     if (status != GR_OK)
         undo_map(resources, n, stream);
     return status;
@@ -220,21 +217,23 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     const gr_status status = map_all(resources, n, stream);
-    for (size_t i = 0; i < n; i++)
-        gl_staged_of(resources[i])->fetched = gl_staged_of(resources[i])->filled = false;
+    for (size_t i = 0; i < n; i++) {
+        struct gl_staged *s = ((struct gl_resource *)resources[i])->staged;
+        s->fetched = s->filled = false;
+    }
     return status;
 }
 
 static CUdeviceptr linear(const gr_resource *resource)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
+    const struct gl_staged *s = ((const struct gl_resource *)resource)->staged;
     return s->is_linear ? s->kind->place(s).cuda : 0;
 }
 
 /* What a ring owes is the whole image. */
 static bool moves_region(const gr_resource *resource)
 {
-    return !is_owed(resource) && gl_texels_regions_supported();
+    return !((const struct gl_resource *)resource)->staged->owed && gl_texels_regions_supported();
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */
@@ -243,15 +242,15 @@ static bool moves_region(const gr_resource *resource)
  * Whether to record an event, which the next map waits for. After a map without the arrays, the
  * event is that of the last use of the arrays, too.
  */
-static bool needs_event(const gr_resource *resource)
+static bool needs_event(const struct gl_resource *r)
 {
-    return has_memory(resource) || (gl_staged_of(resource)->arrays && resource->sync.work.recorded);
+    return has_memory(r) || (r->staged->arrays && r->base.sync.work.recorded);
 }
 
 static gr_status mark_work(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++) {
-        if (needs_event(resources[i]))
+        if (needs_event((const struct gl_resource *)resources[i]))
             GR_TRY(gr_work_mark(&resources[i]->sync.work, stream));
         else
             gr_work_note(&resources[i]->sync.work, stream);
@@ -262,11 +261,14 @@ static gr_status mark_work(gr_resource *const resources[], size_t n, CUstream st
 /* Enqueues the copies to the slots. */
 static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t i = 0; i < n; i++)
-        if (has_memory(resources[i]) && gr_resource_writes(resources[i]))
-            GR_TRY(gl_staged_of(resources[i])->kind->copy(resources[i], false, stream));
+    const struct gl_staging_kind *kind = kind_of(resources);
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (has_memory(r) && gr_resource_writes(&r->base))
+            GR_TRY(kind->copy(r, false, stream));
+    }
     GR_TRY(mark_work(resources, n, stream));
-    return kind_of(resources)->from_cuda(resources, n, stream);
+    return kind->from_cuda(resources, n, stream);
 }
 
 /* CUDA's last work uses the slots, too, which wait for OpenGL if they have no semaphores. */
@@ -281,7 +283,7 @@ static gr_status abandon(gr_resource *const resources[], size_t n, CUstream stre
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
-    GR_TRY(check_unlocked(resources, n, gr_resource_writes, "gr_buffer_release"));
+    GR_TRY(check_unlocked(resources, n, is_written, "gr_buffer_release"));
     if (kind->select)
         GR_TRY(kind->select(resources, n));
     gr_status status = leave_cuda(resources, n, stream);
@@ -291,10 +293,10 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     }
     if (resources[0]->in_a_ring && !kind->has_semaphores) {
         for (size_t i = 0; i < n; i++)
-            gl_staged_of(resources[i])->owed = gr_resource_writes(resources[i]);
+            ((struct gl_resource *)resources[i])->staged->owed = gr_resource_writes(resources[i]);
         return GR_OK;
     }
-    status = write_objects(resources, n, gr_resource_writes);
+    status = write_objects(resources, n, is_written);
     if (status == GR_OK)
         return gl_object_check_kept(resources, n);
     /* after an error of OpenGL a later attempt could fail likewise, and never end the mapping */
@@ -314,22 +316,22 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     return write_objects(resources, n, is_owed);
 }
 
-static bool is_read_ahead(const gr_resource *resource)
+static bool is_read_ahead(const struct gl_resource *r)
 {
-    return gl_staged_of(resource)->reads_ahead && !gr_resource_writes(resource);
+    return r->staged->reads_ahead && !gr_resource_writes(&r->base);
 }
 
 /* Also objects whose storage CUDA accesses itself, when OpenGL has finished with it. */
-static bool is_left(const gr_resource *resource)
+static bool is_left(const struct gl_resource *r)
 {
-    return is_read_ahead(resource) || gl_staged_of(resource)->in_place;
+    return is_read_ahead(r) || r->staged->in_place;
 }
 
 /* Makes the same checks as a map that reads. */
 static gr_status check_read_ahead(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_read_ahead(resources[i]))
+        if (is_read_ahead((const struct gl_resource *)resources[i]))
             GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
     return check_unlocked(resources, n, is_read_ahead, "hand-over");
 }
@@ -342,12 +344,16 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     GR_TRY(check_read_ahead(resources, n));
     GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
     /* data that was fetched but never read may be overwritten */
-    for (size_t i = 0; i < n; i++)
-        if (is_read_ahead(resources[i]) && !is_fetched(resources[i]))
-            gl_staged_advance(gl_staged_of(resources[i]));
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (is_read_ahead(r) && !is_fetched(r))
+            gl_staged_advance(r->staged);
+    }
     GR_TRY(read_objects(resources, n, is_left, is_left));
-    for (size_t i = 0; i < n; i++)
-        gl_staged_of(resources[i])->fetched = is_read_ahead(resources[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        r->staged->fetched = is_read_ahead(r);
+    }
     if (is_any(resources, n, is_read_ahead))
         glFlush();
     return GR_OK;
@@ -357,12 +363,13 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
 
 gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
 {
-    struct gl_staged *s = gl_staged_of(resource);
-    *name = gl_of(resource)->name;
+    const struct gl_resource *r = (const struct gl_resource *)resource;
+    struct gl_staged *s = r->staged;
+    *name = r->name;
     if (resource->backend != &gl_peer)
         return GR_OK;
     gl_staged_advance(s);
-    GR_TRY(s->kind->to_gl(&resource, 1, gr_resource_reads, true));
+    GR_TRY(s->kind->to_gl(&resource, 1, is_signalled, true));
     s->filled = true;
     *name = s->kind->place(s).buffer;
     return GR_OK;
@@ -382,16 +389,15 @@ static void settle(gr_resource *resource)
  * Whether the memory of the slots ends before or with the resource: it is the object's own storage,
  * or OpenGL mapped it in a context that was destroyed. CUDA may get its addresses for other memory.
  */
-static bool ends_early(const gr_resource *resource)
+static bool ends_early(const struct gl_resource *r)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
-    return s->in_place || (!s->kind->has_semaphores && gl_object_is_gone(resource));
+    const struct gl_staged *s = r->staged;
+    return s->in_place || (!s->kind->has_semaphores && gl_object_is_gone(&r->base));
 }
 
 /* Takes the staging from the resource. */
-static struct gl_staged *take(gr_resource *resource)
+static struct gl_staged *take(struct gl_resource *r)
 {
-    struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_staged *s = r->staged;
     r->staged = NULL;
     r->arrays = NULL;
@@ -402,14 +408,13 @@ static struct gl_staged *take(gr_resource *resource)
 
 static gr_status unregister(gr_resource *resource)
 {
-    struct gl_staged *s = gl_staged_of(resource);
-    if (s) { /* otherwise park() has ended it */
+    struct gl_resource *r = (struct gl_resource *)resource;
+    if (r->staged) { /* otherwise park() has ended it */
         if (gl_object_on_thread(resource))
             settle(resource);
-        if (ends_early(resource))
+        if (ends_early(r))
             (void)gr_work_finish(&resource->sync.work);
-        s = take(resource);
-        gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work),
+        gr_ending_after(&take(r)->ending, &resource->context, gr_work_take(&resource->sync.work),
                         gl_staged_end);
         gr_endings_collect();
     }
@@ -425,14 +430,15 @@ static gr_status unregister(gr_resource *resource)
 static void end_staging(gr_resource *resource)
 {
     GR_ENTERED entered = 0;
+    struct gl_resource *r = (struct gl_resource *)resource;
     const struct gr_last_work *work = &resource->sync.work;
-    if (!gl_staged_of(resource) || is_owed(resource))
+    if (!r->staged || r->staged->owed)
         return;
     if (gr_context_enter(&resource->context, &entered, "The end") != GR_OK)
         return;
     if (!work->recorded || gr_driver()->EventQuery(work->event) == CUDA_SUCCESS) {
         gr_work_end(&resource->sync.work, true);
-        gl_staged_end(&take(resource)->ending, true);
+        gl_staged_end(&take(r)->ending, true);
     }
 }
 
@@ -449,14 +455,15 @@ static void park(gr_resource *resource, bool freed)
 
 static void destroy(gr_resource *resource)
 {
-    if (gl_staged_of(resource)) /* the CUDA objects ended with their context */
-        gl_staged_end(&take(resource)->ending, false);
+    struct gl_resource *r = (struct gl_resource *)resource;
+    if (r->staged) /* the CUDA objects ended with their context */
+        gl_staged_end(&take(r)->ending, false);
     gl_object_destroy(resource);
 }
 
 static void signal_in_place(const gr_resource *resource)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
+    const struct gl_staged *s = ((const struct gl_resource *)resource)->staged;
     if (s && s->kind->signal)
         s->kind->signal(s);
 }

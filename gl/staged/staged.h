@@ -37,11 +37,6 @@ struct gl_staged {
     char way[160]; /* the staging memory in use, and why, for gr_resource_describe() */
 };
 
-static inline struct gl_staged *gl_staged_of(const gr_resource *resource)
-{
-    return gl_of(resource)->staged;
-}
-
 /*
  * The bytes of a buffer that are copied. A slot has them at the same offset as the object. A ring
  * maps whole buffers.
@@ -50,14 +45,14 @@ struct gl_span {
     size_t offset, size;
 };
 
-static inline struct gl_span gl_span_of(const gr_resource *resource)
+static inline struct gl_span gl_span_of(const struct gl_resource *r)
 {
-    const gr_buffer *mapping = gl_staged_of(resource)->owed ? NULL : resource->current;
+    const gr_buffer *mapping = r->staged->owed ? NULL : r->base.current;
     return mapping ? (struct gl_span){mapping->offset, mapping->part}
-                   : (struct gl_span){0, resource->size};
+                   : (struct gl_span){0, r->base.size};
 }
 
-typedef bool gl_chosen(const gr_resource *resource);
+typedef bool gl_chosen(const struct gl_resource *r);
 
 /*
  * What differs by the kind of staging. The functions that take resources handle those of a run that
@@ -83,9 +78,9 @@ struct gl_staging_kind {
 
     struct gl_place (*place)(const struct gl_staged *s); /* of the current slot */
     /* Lets OpenGL copy bytes of a buffer, to the slot if `read`. */
-    gr_status (*move)(const gr_resource *resource, bool read);
+    gr_status (*move)(const struct gl_resource *r, bool read);
     /* Copies between the slot and CUDA's own memory, to that memory if `up`. */
-    gr_status (*copy)(const gr_resource *resource, bool up, CUstream stream);
+    gr_status (*copy)(const struct gl_resource *r, bool up, CUstream stream);
 
     /* Orders OpenGL's copies after CUDA's use of the slots: copies to the slots if `read`. */
     gr_status (*to_gl)(gr_resource *const resources[], size_t n, gl_chosen *which, bool read);
@@ -131,8 +126,9 @@ gr_status gl_staged_check_format(const struct gl_format *format, const struct gl
 gr_status gl_staged_fill(gr_resource *resource, unsigned int *name);
 static inline void gl_staged_unfill(gr_resource *resource)
 {
-    if (resource->backend == &gl_peer && gl_staged_of(resource))
-        gl_staged_of(resource)->filled = false;
+    const struct gl_resource *r = gl_of(resource);
+    if (resource->backend == &gl_peer && r->staged)
+        r->staged->filled = false;
 }
 
 /*
