@@ -238,6 +238,7 @@ const struct gr_backend gr_external_backend = {
     .name = "external",
     .api = GR_GRAPHICS_EXTERNAL,
     GR_EXTERNAL_OPERATIONS,
+    .ordered_by_submits = true,
     .run = gr_external_run,
     .map = gr_external_map,
     .unmap = gr_sync_release,

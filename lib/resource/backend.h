@@ -32,6 +32,9 @@ struct gr_backend {
     /* The struct of the resource begins with struct gr_external: lib/external/external.h. */
     bool is_external;
 
+    /* Submits order the resource. Otherwise the backend issues the graphics commands. */
+    bool ordered_by_submits;
+
     /*
      * Whether this thread may use the resource now. For OpenGL: whether the OpenGL context of the
      * resource is current. The core calls this function before every operation below, unless

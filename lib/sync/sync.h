@@ -253,10 +253,9 @@ unsigned gr_pair_users(const struct gr_semaphore_pair *pair);
 
 /* ---- The order of a resource: sync.c, acquire.c, release.c, graphics.c ----------------------- */
 
-/* Whether submits order the resource; false if the backend issues graphics commands. */
 static inline bool gr_sync_is_submitted(const gr_resource *resource)
 {
-    return resource->backend->is_external && !resource->backend->begin_use;
+    return resource->backend->ordered_by_submits;
 }
 
 /*

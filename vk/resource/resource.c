@@ -94,9 +94,9 @@ static gr_status unregister(gr_resource *resource)
 
 /* The operations that all transports have in common. */
 #define OPERATIONS                                                                                 \
-    .api = GR_GRAPHICS_VULKAN, GR_EXTERNAL_OPERATIONS, .run = gr_external_run,                     \
-    .unregister = unregister, .collect = gr_external_collect, .describe = describe,                \
-    .destroy = destroy, .begin_order = begin_order, SEMAPHORES
+    .api = GR_GRAPHICS_VULKAN, GR_EXTERNAL_OPERATIONS, .ordered_by_submits = true,                 \
+    .run = gr_external_run, .unregister = unregister, .collect = gr_external_collect,              \
+    .describe = describe, .destroy = destroy, .begin_order = begin_order, SEMAPHORES
 
 #define COPIES .map = vk_copy_map, .unmap = vk_copy_unmap
 
