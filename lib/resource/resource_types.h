@@ -20,6 +20,7 @@ struct gr_backend;
 struct gr_objects;
 struct gr_semaphore_pair;
 struct gr_submit_use;
+struct gr_turns;
 struct gr_mapping_user;
 
 /* Linear device memory for one level and layer of an image. */
@@ -77,30 +78,6 @@ enum gr_holder {
 
 /* The largest number of frames in flight. */
 #define GR_MOST_IN_FLIGHT 64
-
-/*
- * Frames in flight: staging buffers that take turns, and the values after the last use of each. The
- * backend owns the struct, and notes the uses.
- */
-struct gr_turns {
-    unsigned count, at; /* the number of staging buffers, and the newest one */
-    struct gr_turn {
-        uint64_t drawn, computed; /* as in struct gr_sync */
-    } of[GR_MOST_IN_FLIGHT];
-};
-
-/* The staging buffer that is used next, which was used longest ago. */
-static inline unsigned gr_turns_next(const struct gr_turns *turns)
-{
-    return turns->at + 1 < turns->count ? turns->at + 1 : 0;
-}
-
-/* Forgets the values, because they are those of other semaphores. NULL is allowed. */
-static inline void gr_turns_forget(struct gr_turns *turns)
-{
-    for (unsigned i = 0; turns && i < turns->count; i++)
-        turns->of[i] = (struct gr_turn){0};
-}
 
 /*
  * The order of a resource: the last work of CUDA and of the graphics API. Its functions are in

@@ -7,6 +7,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
+#include "lib/sync/turns.h"
 
 static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const char *call)
 {

@@ -8,6 +8,7 @@
 #include "lib/base/lock.h"
 #include "lib/cuda/event.h"
 #include "lib/sync/sync.h"
+#include "lib/sync/turns.h"
 
 struct waits {
     size_t n;

@@ -5,7 +5,6 @@
  * A submit that has begun only reserves values: its resources get their new values when it is
  * committed. So a cancelled submit leaves no value behind that a stream could wait for.
  */
-#include "lib/base/compiler.h"
 #include "lib/sync/sync.h"
 
 #include <stdatomic.h>
@@ -17,6 +16,7 @@
 #include "lib/base/lock.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/submit_memory.h"
+#include "lib/sync/turns.h"
 
 /* Protects the ends of uses. Checks read `begun` of a resource without it. */
 static struct gr_lock lock = GR_LOCK(SUBMITS);
@@ -200,18 +200,6 @@ static void hide_numbers(struct gr_submit_made *s)
             s->signal_values[i] = 0;
 }
 
-/*
- * With frames in flight: the value of `release` that the submit waits for. If CUDA only reads, the
- * submit hands over the staging buffer that CUDA read longest ago.
- */
-GR_COLD static uint64_t awaited(const gr_resource *resource)
-{
-    const struct gr_sync *sync = &resource->sync;
-    return resource->flags & GR_READ_ONLY && sync->release && sync->release->timeline
-               ? sync->turns->of[gr_turns_next(sync->turns)].computed
-               : sync->computed;
-}
-
 static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
                          const char *call)
 {
@@ -232,7 +220,7 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
             break;
         last = sync->acquire;
         add_use(s, resources[i], number);
-        const uint64_t value = sync->turns ? awaited(resources[i]) : sync->computed;
+        const uint64_t value = gr_sync_awaited(resources[i]);
         if (sync->release && value)
             note_wait(s, sync->release, value);
     }

@@ -8,6 +8,7 @@
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
+#include "lib/sync/turns.h"
 
 /* ---- CUDA's last work ------------------------------------------------------------------------ */
 

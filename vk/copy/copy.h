@@ -19,6 +19,7 @@
 #define GR_VK_COPY_COPY_H
 
 #include "lib/resource/image.h"
+#include "lib/sync/turns.h"
 #include "vk/memory/memory.h"
 
 /* ---- Staging memory -------------------------------------------------------------------------- */
