@@ -15,13 +15,6 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 
-gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call)
-{
-    return gr_live_has(GR_LIVE_HELD_SEMAPHORE, semaphore)
-               ? GR_OK
-               : gr_live_refuse(GR_LIVE_SEMAPHORE, semaphore, call);
-}
-
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rules of the CUDA documentation for imported semaphores, signals and waits, by type. They are
- * checked before the driver is called.
+ * The checks of semaphores, before the driver is called: that they are alive, and the rules of the
+ * CUDA documentation for imports, signals and waits, by type.
  */
 #include "lib/sync/sync.h"
 
 #include <string.h>
 
 #include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/cuda/import_handle.h"
 
 /* The kinds of semaphores. They differ in the parameters of signals and waits. */
@@ -72,6 +73,13 @@ static const struct gr_handle_import import = {"cuImportExternalSemaphore", "nvs
 static const struct gr_handle_rule *rule_of(CUexternalSemaphoreHandleType type)
 {
     return gr_handle_find(rules, sizeof(rules) / sizeof(rules[0]), (int)type);
+}
+
+gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call)
+{
+    return gr_live_has(GR_LIVE_HELD_SEMAPHORE, semaphore)
+               ? GR_OK
+               : gr_live_refuse(GR_LIVE_SEMAPHORE, semaphore, call);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */

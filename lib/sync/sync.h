@@ -96,9 +96,6 @@ static inline bool gr_semaphore_is_none(const gr_semaphore *semaphore)
     return !semaphore || semaphore == GR_SEMAPHORE_NONE;
 }
 
-/* Refuses a freed semaphore, unless a resource or a submit has it, and so may name it. */
-gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call);
-
 /*
  * Initialises the common part; the caller has the first reference. On success the semaphore owns
  * the reference to the context. Error: GR_ERR_NO_MEMORY.
@@ -171,6 +168,15 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
                                CUstream stream);
 
 /*
+ * Makes the stream wait for the signal of a binary semaphore with this number, which allows only
+ * one wait: later streams follow semaphore->passed. The lock of the semaphore is held.
+ */
+gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream);
+
+/* The same for a signal that may have been waited for. The lock is free. */
+gr_status gr_sync_wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream);
+
+/*
  * Creates an event after all points and the event `earlier`, which may be NULL; the caller owns the
  * new event. It is recorded in a temporary stream, because the streams of the points may no longer
  * exist. NULL after an error. The CUDA context is current.
@@ -178,8 +184,12 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
 gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent earlier,
                                    CUevent *event);
 
-/* ---- The rules of the CUDA documentation, by type: semaphore_rules.c ------------------------- */
+/* ---- Checks: semaphore_rules.c --------------------------------------------------------------- */
 
+/* Refuses a freed semaphore, unless a resource or a submit has it, and so may name it. */
+gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call);
+
+/* The rules of the CUDA documentation, by type. */
 GR_API gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type);
 const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type);
@@ -374,15 +384,6 @@ gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, con
 
 /* Sets the semaphores of a new resource, which has had no work. */
 void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair);
-
-/*
- * Makes the stream wait for the signal of a binary semaphore with this number, which allows only
- * one wait: later streams follow semaphore->passed. The lock of the semaphore is held.
- */
-gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream);
-
-/* The same for a signal that may have been waited for. The lock is free. */
-gr_status gr_sync_wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream);
 
 /*
  * Whether the semaphore shows when CUDA is done. A binary semaphore does not, because only a
