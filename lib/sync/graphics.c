@@ -45,19 +45,13 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
     return GR_OK;
 }
 
-static uint64_t last_release(gr_resource *const resources[], size_t n)
+bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
 {
+    gr_semaphore *release = resources[0]->sync.release;
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++)
         if (resources[i]->sync.computed > last)
             last = resources[i]->sync.computed;
-    return last;
-}
-
-bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
-{
-    gr_semaphore *release = resources[0]->sync.release;
-    uint64_t last = last_release(resources, n);
     if (!release || last == 0)
         return false;
     GR_LOCKED(&release->lock);

@@ -13,25 +13,20 @@ static gr_status refuse_claimed(void)
                    "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
 }
 
-/* Waits for a binary signal that nothing has waited for, because only one signal can be pending. */
-static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
+/* Waits for the last signal before the next one. */
+static gr_status wait_for_last(gr_semaphore *semaphore, CUstream stream)
 {
-    if (semaphore->claimed)
-        return refuse_claimed();
-    if (semaphore->signalled <= semaphore->waited)
-        return GR_OK;
-    semaphore->retaken = true;
-    return gr_sync_consume(semaphore, semaphore->signalled, stream);
-}
-
-/*
- * Orders this stream after the stream that signalled the last value, because values must be
- * signalled in order.
- */
-static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
-{
+    if (!semaphore->timeline) { /* only one signal can be pending */
+        if (semaphore->claimed)
+            return refuse_claimed();
+        if (semaphore->signalled <= semaphore->waited)
+            return GR_OK;
+        semaphore->retaken = true;
+        return gr_sync_consume(semaphore, semaphore->signalled, stream);
+    }
     if (!semaphore->last || gr_stream_is_same(semaphore->last, stream))
         return GR_OK;
+    /* another stream signalled the last value, and values must be signalled in order */
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = semaphore->last_value);
     return semaphore->ops->wait(&point, 1, stream);
@@ -44,27 +39,13 @@ static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t 
     uint64_t next = semaphore->signalled + 1;
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore,
                                              .value = semaphore->timeline ? next : 0);
-    GR_TRY((semaphore->timeline ? wait_for_timeline : wait_for_binary)(semaphore, stream));
+    GR_TRY(wait_for_last(semaphore, stream));
     GR_TRY(semaphore->ops->signal(&point, 1, stream));
     semaphore->signalled = next;
     semaphore->last = stream;
     semaphore->last_value = point.value;
     *value = next;
     return GR_OK;
-}
-
-/*
- * Records an event for each resource of a semaphore that does not show when CUDA is done, because
- * the stream may be destroyed before the event is needed.
- */
-static gr_status mark_work(gr_resource *const resources[], size_t n, const gr_semaphore *release,
-                           CUstream stream)
-{
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (resources[i]->sync.release == release)
-            status = gr_work_mark(&resources[i]->sync.work, stream);
-    return status;
 }
 
 /* Returns the number of neighbours, from the first resource on, that have its semaphore. */
@@ -96,10 +77,12 @@ static gr_status release_group(gr_resource *const resources[], size_t n, CUstrea
     gr_semaphore *release = resources[0]->sync.release;
     uint64_t value = 0;
     const bool tells = gr_sync_tells_the_end(release);
-    gr_status status = tells ? GR_OK : mark_work(resources, n, release, stream);
-    if (status == GR_OK && release)
-        status = signal_next(release, stream, &value);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    /* without an end in the semaphore an event: the stream may be destroyed before it is needed */
+    for (size_t i = 0; i < n && !tells; i++)
+        if (resources[i]->sync.release == release)
+            GR_TRY(gr_work_mark(&resources[i]->sync.work, stream));
+    GR_TRY(release ? signal_next(release, stream, &value) : GR_OK);
+    for (size_t i = 0; i < n; i++) {
         struct gr_sync *sync = &resources[i]->sync;
         if (sync->release != release)
             continue;
@@ -109,7 +92,7 @@ static gr_status release_group(gr_resource *const resources[], size_t n, CUstrea
         sync->drawn = 0;
         sync->held_by = GR_HELD_BY_CUDA; /* not since the map, which could still have been undone */
     }
-    return status;
+    return GR_OK;
 }
 
 static bool is_claimed(gr_semaphore *release)

@@ -153,27 +153,19 @@ static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore
     return gr_semaphore_check_point(point, is_wait, call);
 }
 
-/*
- * Returns the value before this point: the value of an earlier point of the call, which was
- * checked, or, if there is none, the last value signalled.
- */
-static uint64_t value_before(const gr_semaphore_point points[], size_t i, gr_semaphore *semaphore,
-                             const char *call)
-{
-    gr_semaphore_point earlier;
-    while (i-- > 0)
-        if (take_point(points, i, &earlier, call) == GR_OK && earlier.semaphore == semaphore)
-            return earlier.value;
-    GR_LOCKED(&semaphore->lock);
-    return semaphore->signalled;
-}
-
 static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
                                    const gr_semaphore_point *point, const char *call)
 {
+    gr_semaphore_point earlier;
     if (!point->semaphore->timeline)
         return GR_OK;
-    uint64_t before = value_before(points, i, point->semaphore, call);
+    uint64_t before = gr_semaphore_last(point->semaphore);
+    while (i-- > 0) /* earlier points of the call, which were checked, have grown it */
+        if (take_point(points, i, &earlier, call) == GR_OK &&
+            earlier.semaphore == point->semaphore) {
+            before = earlier.value;
+            break;
+        }
     if (point->value > before)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -217,24 +209,14 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
     }
 }
 
-/*
- * Records the stream as a user of the semaphores, even after an error, because the stream may
- * contain some of the points.
- */
-static void note_use(const gr_semaphore_point points[], size_t n, CUstream stream)
+static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
+                                 CUstream stream, const char *call)
 {
-    for (size_t i = 0; i < n; i++)
-        if (points[i].semaphore->handle &&
-            (i == 0 || points[i].semaphore != points[i - 1].semaphore))
-            gr_uses_add(&points[i].semaphore->uses, stream, true);
-}
-
-/* Enqueues points that were checked. */
-static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool is_wait,
-                               CUstream stream, const char *call)
-{
-    gr_semaphore_point own[GR_POINTS_AT_ONCE];
+    gr_semaphore_point first = {0}, own[GR_POINTS_AT_ONCE];
     gr_status status = GR_OK;
+    GR_TRY(check_points(points, n, is_wait, &first, stream, call));
+    GR_ENTER(&first.semaphore->context, call);
+    GR_TRY(gr_stream_check_capture(stream, call));
     for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
         count = at_once(n - done);
         for (size_t i = 0; i < count && status == GR_OK; i++)
@@ -242,21 +224,14 @@ static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool
         if (status != GR_OK)
             break;
         status = gr_semaphore_enqueue(own, count, is_wait, stream);
-        note_use(own, count, stream);
+        /* also after an error, because the stream may contain some of the points */
+        for (size_t i = 0; i < count; i++)
+            if (own[i].semaphore->handle && (i == 0 || own[i].semaphore != own[i - 1].semaphore))
+                gr_uses_add(&own[i].semaphore->uses, stream, true);
         if (status == GR_OK && !is_wait)
             note_signals(own, count, stream);
     }
     return status;
-}
-
-static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
-                                 CUstream stream, const char *call)
-{
-    gr_semaphore_point first = {0};
-    GR_TRY(check_points(points, n, is_wait, &first, stream, call));
-    GR_ENTER(&first.semaphore->context, call);
-    GR_TRY(gr_stream_check_capture(stream, call));
-    return enqueue_given(points, n, is_wait, stream, call);
 }
 
 gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream)

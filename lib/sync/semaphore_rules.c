@@ -129,45 +129,31 @@ void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
 
 gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call)
 {
-    const struct gr_handle_rule *rule = rule_of(info->type);
-    return gr_handle_refused(rule, &import, code, false, call);
+    return gr_handle_refused(rule_of(info->type), &import, code, false, call);
 }
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
-
-/*
- * Returns the kind of a semaphore. A semaphore that the host waits for has no handle and therefore
- * no type.
- */
-static enum semaphore_kind kind_of(const gr_semaphore *semaphore)
-{
-    const struct gr_handle_rule *rule = rule_of(semaphore->type);
-    if (rule)
-        return (enum semaphore_kind)rule->kind;
-    return semaphore->timeline ? KIND_FENCE : KIND_BINARY;
-}
-
-static const char *kind_text(enum semaphore_kind kind)
-{
-    static const char *const texts[] = {"a binary semaphore", "a semaphore with values",
-                                        "a keyed mutex", "an NvSciSync object"};
-    return texts[kind];
-}
 
 /* Records an error about a field that this kind does not have. */
 static gr_status no_such_field(enum semaphore_kind kind, bool is_wait, const char *field,
                                const char *whose, const char *call)
 {
+    static const char *const kinds[] = {"a binary semaphore", "a semaphore with values",
+                                        "a keyed mutex", "an NvSciSync object"};
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "A point of %s was given `%s`. Only %s use this field (CUDA driver API, %s). Leave it 0.",
-        kind_text(kind), field, whose,
+        kinds[kind], field, whose,
         is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync");
 }
 
 gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call)
 {
-    const enum semaphore_kind kind = kind_of(point->semaphore);
+    const struct gr_handle_rule *rule = rule_of(point->semaphore->type);
+    /* a semaphore that the host waits for has no handle and therefore no type */
+    const enum semaphore_kind kind = rule                         ? (enum semaphore_kind)rule->kind
+                                     : point->semaphore->timeline ? KIND_FENCE
+                                                                  : KIND_BINARY;
     if (point->value != 0 && kind != KIND_FENCE)
         return no_such_field(kind, is_wait, "value", "timelines and Direct3D fences", call);
     if (point->key != 0 && kind != KIND_KEYED_MUTEX)

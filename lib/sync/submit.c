@@ -122,21 +122,6 @@ static gr_status refuse_twice(const char *call)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The same resource is listed twice: list it once.");
 }
 
-/* Whether the submit already has a use of the resource: no other submit of it can be open. */
-static bool has_use(const struct gr_submit_made *s, const gr_resource *resource)
-{
-    const struct gr_submit_use *begun =
-        atomic_load_explicit(&resource->sync.begun, memory_order_relaxed);
-    return begun >= s->uses && begun < s->uses + s->count;
-}
-
-static void add_use(struct gr_submit_made *s, gr_resource *resource, uint64_t number)
-{
-    struct gr_submit_use *use = &s->uses[s->count++];
-    *use = (struct gr_submit_use){resource, &resource->sync, number};
-    atomic_store_explicit(&resource->sync.begun, use, memory_order_relaxed);
-}
-
 static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t value)
 {
     size_t i = find_semaphore(s->waits, s->shown.wait_count, release);
@@ -189,17 +174,6 @@ static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const c
     return status;
 }
 
-/* Sets the values of binary semaphores to 0, because their numbers are internal. */
-static void hide_numbers(struct gr_submit_made *s)
-{
-    for (size_t i = 0; i < s->shown.wait_count; i++)
-        if (!s->waits[i]->timeline)
-            s->wait_values[i] = 0;
-    for (size_t i = 0; i < s->shown.signal_count; i++)
-        if (!s->signals[i]->timeline)
-            s->signal_values[i] = 0;
-}
-
 static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
                          const char *call)
 {
@@ -207,10 +181,13 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
     uint64_t number = 0;
     gr_status status = GR_OK;
     for (size_t i = 0; i < n; i++) {
-        const struct gr_sync *sync = &resources[i]->sync;
+        struct gr_sync *sync = &resources[i]->sync;
         if (!gr_sync_is_submitted(resources[i]))
             continue;
-        if (has_use(s, resources[i]))
+        /* no other submit of the resource can be open */
+        const struct gr_submit_use *begun =
+            atomic_load_explicit(&sync->begun, memory_order_relaxed);
+        if (begun >= s->uses && begun < s->uses + s->count)
             status = refuse_twice(call);
         else if (!sync->acquire)
             number = 0;
@@ -219,7 +196,9 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
         if (status != GR_OK)
             break;
         last = sync->acquire;
-        add_use(s, resources[i], number);
+        struct gr_submit_use *use = &s->uses[s->count++];
+        *use = (struct gr_submit_use){resources[i], sync, number};
+        atomic_store_explicit(&sync->begun, use, memory_order_relaxed);
         const uint64_t value = gr_sync_awaited(resources[i]);
         if (sync->release && value)
             note_wait(s, sync->release, value);
@@ -248,28 +227,16 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring
         drop(s);
         return NULL;
     }
-    hide_numbers(s);
+    /* the numbers of binary semaphores are internal */
+    for (size_t i = 0; i < s->shown.wait_count; i++)
+        if (!s->waits[i]->timeline)
+            s->wait_values[i] = 0;
+    for (size_t i = 0; i < s->shown.signal_count; i++)
+        if (!s->signals[i]->timeline)
+            s->signal_values[i] = 0;
     s->of_ring = of_ring;
     atomic_store_explicit(&s->out, true, memory_order_relaxed);
     return &s->shown;
-}
-
-static gr_status check_one(gr_resource *resource, bool grouped, const char *call)
-{
-    if (!grouped || resource->deferred || resource->mapped)
-        GR_TRY(gr_sync_check_idle(resource, call));
-    if (gr_sync_is_submitted(resource))
-        GR_TRY(gr_sync_check_ready(resource, call));
-    return GR_OK;
-}
-
-/* For resources without uses, which a submit leaves out. */
-static gr_status check_listed_once(gr_resource *const resources[], size_t i, const char *call)
-{
-    size_t k = gr_sync_is_submitted(resources[i]) ? i : 0;
-    while (resources[k] != resources[i])
-        k++;
-    return k == i ? GR_OK : refuse_twice(call);
 }
 
 /* Checks the CUDA context of a resource, unless the one before has the same context. */
@@ -290,10 +257,14 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
     bool grouped = n > 1 && resources[0] && gr_live_has(GR_LIVE_RESOURCE, resources[0]) &&
                    gr_group_has(resources, n);
     for (size_t i = 0; i < n; i++) {
-        GR_TRY(check_one(resources[i], grouped, call));
+        if (!grouped || resources[i]->deferred || resources[i]->mapped)
+            GR_TRY(gr_sync_check_idle(resources[i], call));
+        const bool submitted = gr_sync_is_submitted(resources[i]);
+        GR_TRY(submitted ? gr_sync_check_ready(resources[i], call) : GR_OK);
         GR_TRY(check_context(resources[i], i ? resources[i - 1] : NULL, call));
-        if (!grouped)
-            GR_TRY(check_listed_once(resources, i, call));
+        for (size_t k = 0; k < i && !submitted && !grouped; k++) /* add_all() leaves these out */
+            if (resources[k] == resources[i])
+                return refuse_twice(call);
     }
     return GR_OK;
 }

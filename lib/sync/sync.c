@@ -12,35 +12,29 @@
 
 /* ---- CUDA's last work ------------------------------------------------------------------------ */
 
-/* Records an event in the stream of the last work, unless the stream is idle. */
-static gr_status record_in_stream(struct gr_last_work *work, const char *call)
-{
-    GR_TRY(gr_stream_check_capture(work->stream, call));
-    CUresult result = gr_driver()->StreamQuery(work->stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    if (result == CUDA_ERROR_NOT_READY)
-        return gr_work_mark(work, work->stream);
-    return gr_fail_cuda(
-        result, "cuStreamQuery",
-        "The stream of the resource's last release could not be queried. Has it been destroyed?");
-}
-
 gr_status gr_sync_record_work(gr_resource *resource, const char *call)
 {
     struct gr_sync *sync = &resource->sync;
     struct gr_last_work *work = &sync->work;
     if (work->recorded || !work->stream)
         return GR_OK;
-    if (!sync->computed || !gr_sync_tells_the_end(sync->release))
-        return record_in_stream(work, call);
-    const gr_semaphore_point end =
-        GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed);
-    struct gr_last_work recorded = {.stream = work->stream, .recorded = true};
-    GR_TRY(gr_semaphore_event_after(&end, 1, NULL, &recorded.event));
-    gr_work_end(work, true);
-    *work = recorded;
-    return GR_OK;
+    if (sync->computed && gr_sync_tells_the_end(sync->release)) {
+        const gr_semaphore_point end =
+            GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed);
+        struct gr_last_work recorded = {.stream = work->stream, .recorded = true};
+        GR_TRY(gr_semaphore_event_after(&end, 1, NULL, &recorded.event));
+        gr_work_end(work, true);
+        *work = recorded;
+        return GR_OK;
+    }
+    GR_TRY(gr_stream_check_capture(work->stream, call));
+    const CUresult result = gr_driver()->StreamQuery(work->stream);
+    if (result == CUDA_ERROR_NOT_READY)
+        return gr_work_mark(work, work->stream);
+    GR_TRY_CUDA(
+        result, "cuStreamQuery",
+        "The stream of the resource's last release could not be queried. Has it been destroyed?");
+    return GR_OK; /* the stream is idle */
 }
 
 gr_status gr_sync_make_ready(gr_resource *resource, const char *call)
@@ -160,13 +154,6 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
 
 /* ---- Setting the semaphores ------------------------------------------------------------------ */
 
-static bool is_plain(CUexternalSemaphoreHandleType type)
-{
-    return type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC &&
-           type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX &&
-           type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT;
-}
-
 static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
                                  const char *name, const char *call)
 {
@@ -177,25 +164,16 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
                  "the program orders the two sides itself.",
                  name);
     GR_TRY(gr_semaphore_check_given(semaphore, call));
-    GR_REFUSE_IF(!is_plain(semaphore->type), call,
-                 "A semaphore of type %s needs more than a value: use gr_semaphore_wait() before "
-                 "gr_map() and gr_semaphore_signal() after the release.",
-                 gr_semaphore_type_name(semaphore->type));
-    GR_REFUSE_IF(!gr_context_same(&semaphore->context, &resource->context), call,
-                 "The semaphore was imported into another CUDA context than the resource.");
-    return GR_OK;
-}
-
-static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acquire,
-                            const gr_semaphore *release, const char *call)
-{
-    GR_TRY(check_semaphore(resource, acquire, "acquire", call));
-    GR_TRY(check_semaphore(resource, release, "release", call));
-    GR_REFUSE_IF(
-        acquire == release && acquire != GR_SEMAPHORE_NONE, call,
-        "`acquire` and `release` are the same semaphore: each side must signal its own semaphore, "
-        "because values only grow. For one timeline whose values you count, pass GR_SEMAPHORE_NONE "
-        "twice, and use gr_semaphore_wait() and gr_semaphore_signal().");
+    if (semaphore->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC ||
+        semaphore->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX ||
+        semaphore->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A semaphore of type %s needs more than a value: use gr_semaphore_wait() "
+                       "before gr_map() and gr_semaphore_signal() after the release.",
+                       gr_semaphore_type_name(semaphore->type));
+    if (!gr_context_same(&semaphore->context, &resource->context))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphore was imported into another CUDA context than the resource.");
     return GR_OK;
 }
 
@@ -213,16 +191,6 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-static gr_status check_settable(gr_resource *resource, const char *call)
-{
-    GR_TRY(gr_sync_check_idle(resource, call));
-    GR_REFUSE_IF(!gr_sync_is_submitted(resource), call,
-                 "The resource uses the transport %s, which needs no semaphores: map and release "
-                 "order the work.",
-                 resource->transport);
-    return resource->sync.begun ? gr_sync_check_ready(resource, call) : GR_OK;
-}
-
 /* Returns the semaphore with another reference, or NULL. */
 static gr_semaphore *hold(gr_semaphore *semaphore)
 {
@@ -234,8 +202,21 @@ static gr_semaphore *hold(gr_semaphore *semaphore)
 
 gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release)
 {
-    GR_TRY(check_settable(resource, __func__));
-    GR_TRY(check_pair(resource, acquire, release, __func__));
+    GR_TRY(gr_sync_check_idle(resource, __func__));
+    if (!gr_sync_is_submitted(resource))
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "The resource uses the transport %s, which needs no semaphores: map and "
+                       "release order the work.",
+                       resource->transport);
+    GR_TRY(resource->sync.begun ? gr_sync_check_ready(resource, __func__) : GR_OK);
+    GR_TRY(check_semaphore(resource, acquire, "acquire", __func__));
+    GR_TRY(check_semaphore(resource, release, "release", __func__));
+    if (acquire == release && acquire != GR_SEMAPHORE_NONE)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`acquire` and `release` are the same semaphore: each side must signal its "
+                       "own semaphore, because values only grow. For one timeline whose values you "
+                       "count, pass GR_SEMAPHORE_NONE twice, and use gr_semaphore_wait() and "
+                       "gr_semaphore_signal().");
     struct gr_semaphore_pair *pair = gr_pair_make(hold(acquire), hold(release), __func__);
     gr_status status = pair ? gr_sync_set(resource, pair, __func__) : gr_last_error()->status;
     gr_pair_drop(pair);

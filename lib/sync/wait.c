@@ -14,16 +14,6 @@
  */
 #define MOMENT_MS 1
 
-static gr_status refuse_timeout(const gr_resource *resource, unsigned timeout_ms, const char *call)
-{
-    char semaphore[300] = "";
-    gr_semaphore_describe_wait(resource->sync.acquire, semaphore, sizeof(semaphore));
-    return gr_fail(GR_ERR_TIMEOUT, call,
-                   "CUDA's work with the resource is not done after %u ms: wait longer, or find "
-                   "what its stream waits for.%s",
-                   timeout_ms, semaphore);
-}
-
 /* Whether a stream waits for a signal of the graphics API, if that can be queried. */
 static bool is_awaited(const gr_semaphore *acquire)
 {
@@ -65,24 +55,23 @@ static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned tim
         return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
     if (!timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
-    return refuse_timeout(resource, timeout_ms, call);
-}
-
-static gr_status check_waitable(const gr_resource *resource, const char *call)
-{
-    GR_TRY(gr_resource_check_slot(resource, call));
-    GR_TRY(gr_resource_check_open(resource, call));
-    gr_resource_collect(resource);
-    if (!resource->mapped)
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
-                   "The resource is mapped, and CUDA may still add work: call "
-                   "gr_buffer_release() before you wait.");
+    char semaphore[300];
+    gr_semaphore_describe_wait(resource->sync.acquire, semaphore, sizeof(semaphore));
+    return gr_fail(GR_ERR_TIMEOUT, call,
+                   "CUDA's work with the resource is not done after %u ms: wait longer, or find "
+                   "what its stream waits for.%s",
+                   timeout_ms, semaphore);
 }
 
 gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
 {
-    GR_TRY(check_waitable(resource, __func__));
+    GR_TRY(gr_resource_check_slot(resource, __func__));
+    GR_TRY(gr_resource_check_open(resource, __func__));
+    gr_resource_collect(resource);
+    if (resource->mapped)
+        return gr_fail(GR_ERR_STATE, __func__,
+                       "The resource is mapped, and CUDA may still add work: call "
+                       "gr_buffer_release() before you wait.");
     GR_ENTER(&resource->context, __func__);
     const bool is_new = !resource->sync.work.recorded;
     gr_status status = gr_sync_record_work(resource, __func__);
