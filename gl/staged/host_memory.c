@@ -167,20 +167,6 @@ static bool has_pieces(const struct gl_resource *r, bool read)
 
 /* ---- Copies of buffers ----------------------------------------------------------------------- */
 
-/* Copies between the object and host memory that OpenGL has not mapped. */
-static void move_bytes(const struct gl_resource *r, struct gl_span span, bool read)
-{
-    void *host = (void *)(uintptr_t)(place(r->staged).cuda + span.offset);
-    const struct gl_buffer buffer = {.name = r->name,
-                                     .es = r->context.es,
-                                     .is_immutable = gl_buffer_is_immutable(r->name, &r->context),
-                                     .scratch = &r->staged->names->buffer};
-    if (read)
-        gl_buffer_read(&buffer, span.offset, span.size, host);
-    else
-        gl_buffer_write(&buffer, span.offset, span.size, host);
-}
-
 static void move_piece(const struct gl_resource *r, struct gl_span span, bool read)
 {
     const struct gl_place slot = place(r->staged);
@@ -189,8 +175,18 @@ static void move_piece(const struct gl_resource *r, struct gl_span span, bool re
         glCopyNamedBufferSubData(r->name, slot.buffer, object, staged, (GLsizeiptr)span.size);
     else if (slot.buffer)
         glCopyNamedBufferSubData(slot.buffer, r->name, staged, object, (GLsizeiptr)span.size);
+    if (slot.buffer)
+        return;
+    /* OpenGL has not mapped the host memory */
+    void *host = (void *)(uintptr_t)(slot.cuda + span.offset);
+    const struct gl_buffer buffer = {.name = r->name,
+                                     .es = r->context.es,
+                                     .is_immutable = gl_buffer_is_immutable(r->name, &r->context),
+                                     .scratch = &r->staged->names->buffer};
+    if (read)
+        gl_buffer_read(&buffer, span.offset, span.size, host);
     else
-        move_bytes(r, span, read);
+        gl_buffer_write(&buffer, span.offset, span.size, host);
 }
 
 /* Writes a piece while the next one is in transit to host memory, or starts to read all pieces. */
@@ -209,26 +205,21 @@ static gr_status move(const struct gl_resource *r, bool read)
     return GR_OK;
 }
 
-static gr_status copy_piece(const struct gl_resource *r, struct gl_span span, bool up,
-                            CUstream stream)
-{
-    const struct gr_driver_api *cu = gr_driver();
-    void *host = (void *)(uintptr_t)(place(r->staged).cuda + span.offset);
-    const CUdeviceptr own = r->staged->own + span.offset;
-    const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
-                               : cu->MemcpyDtoHAsync(host, own, span.size, stream);
-    return gr_copy_check(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", &r->base);
-}
-
 static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stream)
 {
+    const struct gr_driver_api *cu = gr_driver();
     const struct pieces pieces = pieces_of(r, up);
     for (unsigned i = 0; i < pieces.count; i++) {
+        const struct gl_span span = piece_at(&pieces, i);
+        void *host = (void *)(uintptr_t)(place(r->staged).cuda + span.offset);
+        const CUdeviceptr own = r->staged->own + span.offset;
         if (pieces.count > 1 && up)
             GR_TRY(wait_fence(r, i, "gr_map"));
-        GR_TRY(copy_piece(r, piece_at(&pieces, i), up, stream));
+        const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
+                                   : cu->MemcpyDtoHAsync(host, own, span.size, stream);
+        GR_TRY(gr_copy_check(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", &r->base));
         if (pieces.count > 1 && !up)
-            GR_TRY(gr_copy_check(gr_driver()->EventRecord(host_of(r)->piece_ends[i], stream),
+            GR_TRY(gr_copy_check(cu->EventRecord(host_of(r)->piece_ends[i], stream),
                                  "cuEventRecord", &r->base));
     }
     return GR_OK;
@@ -304,23 +295,17 @@ static void undo(gr_resource *const resources[], size_t n, CUstream stream)
         (void)gr_stream_finish(stream); /* the memory may be freed next */
 }
 
-/* Puts a fence after OpenGL's use of objects whose own storage CUDA writes. */
-static void end_uses(gr_resource *const resources[], size_t n)
-{
-    for (size_t i = n; i-- > 0;) {
-        const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staged->in_place && !has_fence(r)) {
-            glMemoryBarrier(GL_ALL_BARRIER_BITS);
-            put_fence(r->staged->names, 0);
-            return;
-        }
-    }
-}
-
 /* Waits until OpenGL has finished with the slots that CUDA writes next. */
 static gr_status select_slots(gr_resource *const resources[], size_t n)
 {
-    end_uses(resources, n);
+    for (size_t i = n; i-- > 0;) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (r->staged->in_place && !has_fence(r)) { /* CUDA writes the object's own storage */
+            glMemoryBarrier(GL_ALL_BARRIER_BITS);
+            put_fence(r->staged->names, 0);
+            break;
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         const struct gl_staged *s = r->staged;
@@ -358,15 +343,6 @@ unsigned int gl_staging_storage_flags(void)
     return ACCESS | GL_CLIENT_STORAGE_BIT;
 }
 
-static bool can_use_object(const struct gl_resource *r, unsigned flags)
-{
-    GLint storage = 0;
-    if (!r->owned || r->base.is_image || flags & GR_READ_ONLY)
-        return false;
-    glGetNamedBufferParameteriv(r->name, GL_BUFFER_STORAGE_FLAGS, &storage);
-    return ((unsigned)storage & ACCESS) == ACCESS;
-}
-
 static void note_fallback(struct gl_staged *s, const char *why, const char *code)
 {
     snprintf(s->way, sizeof(s->way), "through pinned host memory, since %s%s%s", why,
@@ -394,16 +370,6 @@ static bool map_buffer(struct host_staging *h, unsigned int name, size_t size, s
     h->host = bytes + first;
     h->is_mapped = true;
     return true;
-}
-
-/* Uses the object's own storage as the staging memory: then only CUDA copies. */
-static bool take_object(const struct gl_resource *r, struct host_staging *h)
-{
-    struct gl_staged *s = &h->staged;
-    s->in_place = map_buffer(h, r->name, s->size, 1);
-    if (s->in_place)
-        snprintf(s->way, sizeof(s->way), "into its own storage, which OpenGL has mapped");
-    return s->in_place;
 }
 
 static void take_buffer(struct host_staging *h, unsigned flags)
@@ -436,8 +402,16 @@ static void make_mapped(const struct gl_resource *r, struct host_staging *h, uns
         note_fallback(&h->staged, why, "");
         return;
     }
+    GLint storage = 0;
+    struct gl_staged *s = &h->staged;
     GL_SAVED(before, GL_SAVE(ERRORS));
-    if (!can_use_object(r, flags) || !take_object(r, h))
+    if (r->owned && !r->base.is_image && !(flags & GR_READ_ONLY))
+        glGetNamedBufferParameteriv(r->name, GL_BUFFER_STORAGE_FLAGS, &storage);
+    /* with the object's own storage as the staging memory only CUDA copies */
+    s->in_place = ((unsigned)storage & ACCESS) == ACCESS && map_buffer(h, r->name, s->size, 1);
+    if (s->in_place)
+        snprintf(s->way, sizeof(s->way), "into its own storage, which OpenGL has mapped");
+    else
         take_buffer(h, flags);
 }
 
@@ -454,15 +428,6 @@ static gr_status make_pinned(const struct gl_resource *r, struct host_staging *h
     return GR_OK;
 }
 
-static gr_status make_piece_ends(struct host_staging *h)
-{
-    if (h->staged.arrays || h->staged.in_place || h->staged.size < 2 * LEAST_PIECE)
-        return GR_OK;
-    for (unsigned i = 0; i < MOST_PIECES; i++)
-        GR_TRY(gr_event_create(&h->piece_ends[i]));
-    return GR_OK;
-}
-
 /* Slots are whole pages apart, so that no other allocation shares a registered page. */
 static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call)
 {
@@ -474,7 +439,9 @@ static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags
     if (flags & GR_READ_ONLY)
         GR_TRY(gr_event_create(&h->passed[1]));
     make_mapped(r, h, flags);
-    GR_TRY(make_piece_ends(h));
+    const bool has_parts = !s->arrays && !s->in_place && s->size >= 2 * LEAST_PIECE;
+    for (unsigned i = 0; has_parts && i < MOST_PIECES; i++)
+        GR_TRY(gr_event_create(&h->piece_ends[i]));
     return h->is_mapped ? GR_OK : make_pinned(r, h, flags, call);
 }
 

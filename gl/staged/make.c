@@ -27,16 +27,6 @@ void gl_staged_end(struct gr_ending *ending, bool alive)
     free(s);
 }
 
-/* Frees the parts of an incomplete resource. The CUDA context is current. */
-static void discard(struct gl_staged *s, struct gl_resource *r)
-{
-    GR_KEEP_ERROR();
-    if (s->kind->drop)
-        s->kind->drop(s);
-    gl_staged_end(&s->ending, true);
-    gr_work_end(&r->base.sync.work, true);
-}
-
 static gr_status make_parts(struct gl_resource *r, struct gl_staged *s, unsigned flags,
                             const char *call)
 {
@@ -62,8 +52,12 @@ static gr_status make_staged(struct gl_resource *r, const struct gl_staging_kind
         return GR_ERR_NO_MEMORY;
     s->kind = kind;
     const gr_status status = make_parts(r, s, flags, call);
-    if (status != GR_OK) {
-        discard(s, r);
+    if (status != GR_OK) { /* the CUDA context is current */
+        GR_KEEP_ERROR();
+        if (kind->drop)
+            kind->drop(s);
+        gl_staged_end(&s->ending, true);
+        gr_work_end(&r->base.sync.work, true);
         return status;
     }
     *handle = r->staged = s;

@@ -55,16 +55,11 @@ static size_t list(gr_resource *const resources[], size_t n, gl_chosen *which, g
     return count;
 }
 
-static size_t run_at(gr_resource *const slots[], size_t n, size_t i)
-{
-    return slots[i]->backend->run(slots + i, n - i);
-}
-
 static gr_status use(gr_resource *const slots[], size_t n, bool begin)
 {
     for (size_t i = 0, length; i < n; i += length) {
         const struct gr_backend *backend = slots[i]->backend;
-        length = run_at(slots, n, i);
+        length = backend->run(slots + i, n - i);
         GR_TRY((begin ? backend->begin_use : backend->end_use)(slots + i, length));
     }
     return GR_OK;
@@ -73,14 +68,6 @@ static gr_status use(gr_resource *const slots[], size_t n, bool begin)
 static bool has_used(const struct shared_staging *s, unsigned slot)
 {
     return s->used >> slot & 1;
-}
-
-static unsigned count_used(const struct shared_staging *s)
-{
-    unsigned used = 0;
-    for (unsigned i = 0; i < s->staged.count; i++)
-        used += has_used(s, i);
-    return used;
 }
 
 /* OpenGL gives back the slots that it has used, by one signal. */
@@ -122,8 +109,11 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *wh
         struct shared_staging *s = staging_of(resources[i]);
         if (!which((const struct gl_resource *)resources[i]))
             continue;
+        unsigned used = 0;
         s->used |= (uint64_t)1 << s->staged.turn;
-        due |= count_used(s) >= (s->staged.count + 1) / 2;
+        for (unsigned j = 0; j < s->staged.count; j++)
+            used += has_used(s, j);
+        due |= used >= (s->staged.count + 1) / 2;
     }
     return due ? give_back(resources, n) : GR_OK;
 }
@@ -140,7 +130,7 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
             GR_TRY(give_back(resources, n));
     }
     for (size_t i = 0, length; i < count && status == GR_OK; i += length) {
-        length = run_at(slots, count, i);
+        length = slots[i]->backend->run(slots + i, count - i);
         status = slots[i]->backend->map(slots + i, length, stream);
         if (status != GR_OK && i)
             slots[0]->backend->undo_map(slots, i, stream);
@@ -204,26 +194,6 @@ static void drop(struct gl_staged *s)
     s->count = 0;
 }
 
-/* Small slots share blocks of memory, since one of its own takes at least 2 MiB. */
-static gr_status make_slot(const struct gl_resource *r, size_t size, gr_resource **slot,
-                           const char *call)
-{
-    struct gl_wish wish = {.size = size, .packed = true, .call = call, .context = r->context};
-    wish.context.group = NULL;
-    GR_TRY(gl_shared_create(&wish));
-    *slot = &wish.made->base;
-    (*slot)->in_a_ring = true; /* its maps and uses by OpenGL are apart */
-    gl_object_label_staging(*slot);
-    gr_live_remove(GR_LIVE_RESOURCE, *slot);
-    return GR_OK;
-}
-
-/* With `in_flight` 0. CUDA reads one slot while OpenGL writes the other. */
-static unsigned usual_count(unsigned flags)
-{
-    return flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? 4 : 1;
-}
-
 static void describe(const struct gl_resource *r, struct gl_staged *s)
 {
     snprintf(s->way, sizeof(s->way), "%u staging buffer%s of %zu byte%s, which %s", s->count,
@@ -233,11 +203,22 @@ static void describe(const struct gl_resource *r, struct gl_staged *s)
 
 static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call)
 {
-    const unsigned count = r->in_flight ? r->in_flight : usual_count(flags);
+    /* CUDA reads one slot while OpenGL writes the other */
+    const unsigned usual = flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? 4 : 1;
     s->size = (s->size + 3) / 4 * 4; /* shaders write whole words */
     s->is_linear = r->reach == GL_REACH_OWN;
-    for (; s->count < count; s->count++)
-        GR_TRY(make_slot(r, s->size, &((struct shared_staging *)s)->slots[s->count], call));
+    for (; s->count < (r->in_flight ? r->in_flight : usual); s->count++) {
+        /* small slots share blocks of memory, since one of its own takes at least 2 MiB */
+        struct gl_wish wish = {
+            .size = s->size, .packed = true, .call = call, .context = r->context};
+        wish.context.group = NULL;
+        GR_TRY(gl_shared_create(&wish));
+        gr_resource *slot = &wish.made->base;
+        slot->in_a_ring = true; /* its maps and uses by OpenGL are apart */
+        gl_object_label_staging(slot);
+        gr_live_remove(GR_LIVE_RESOURCE, slot);
+        ((struct shared_staging *)s)->slots[s->count] = slot;
+    }
     describe(r, s);
     return GR_OK;
 }

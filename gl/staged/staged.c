@@ -165,13 +165,6 @@ static gr_status read_objects(gr_resource *const resources[], size_t n, gl_chose
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-static void select_slot(const struct gl_resource *r)
-{
-    struct gl_staged *s = r->staged;
-    if ((s->kind->has_semaphores && !s->filled) || is_read(r))
-        gl_staged_advance(s);
-}
-
 /*
  * The memory of the resources, and their slots, may be used next when the stream has passed the
  * work so far.
@@ -197,8 +190,11 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
 {
     gr_status status = GR_OK;
     GR_TRY(write_objects(resources, n, is_settled_first));
-    for (size_t i = 0; i < n; i++)
-        select_slot((const struct gl_resource *)resources[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if ((r->staged->kind->has_semaphores && !r->staged->filled) || is_read(r))
+            gl_staged_advance(r->staged);
+    }
     GR_TRY(read_objects(resources, n, is_read, is_signalled));
     /*
      * CUDA's own memory may still be used in the stream of the last mapping. If a later step fails,
@@ -239,21 +235,18 @@ static bool moves_region(const gr_resource *resource)
 /* ---- Release --------------------------------------------------------------------------------- */
 
 /*
- * Whether to record an event, which the next map waits for. After a map without the arrays, the
- * event is that of the last use of the arrays, too.
+ * Records an event, which the next map waits for, if CUDA used memory of its own. After a map
+ * without the arrays, the event is that of the last use of the arrays, too.
  */
-static bool needs_event(const struct gl_resource *r)
-{
-    return has_memory(r) || (r->staged->arrays && r->base.sync.work.recorded);
-}
-
 static gr_status mark_work(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++) {
-        if (needs_event((const struct gl_resource *)resources[i]))
-            GR_TRY(gr_work_mark(&resources[i]->sync.work, stream));
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        struct gr_last_work *work = &resources[i]->sync.work;
+        if (has_memory(r) || (r->staged->arrays && work->recorded))
+            GR_TRY(gr_work_mark(work, stream));
         else
-            gr_work_note(&resources[i]->sync.work, stream);
+            gr_work_note(work, stream);
     }
     return GR_OK;
 }
@@ -327,21 +320,15 @@ static bool is_left(const struct gl_resource *r)
     return is_read_ahead(r) || r->staged->in_place;
 }
 
-/* Makes the same checks as a map that reads. */
-static gr_status check_read_ahead(gr_resource *const resources[], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_read_ahead((const struct gl_resource *)resources[i]))
-            GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
-    return check_unlocked(resources, n, is_read_ahead, "hand-over");
-}
-
 /* What OpenGL wrote is already in transit before CUDA acquires it. */
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
     if (!is_any(resources, n, is_left))
         return GR_OK;
-    GR_TRY(check_read_ahead(resources, n));
+    for (size_t i = 0; i < n; i++) /* the same checks as in a map that reads */
+        if (is_read_ahead((const struct gl_resource *)resources[i]))
+            GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
+    GR_TRY(check_unlocked(resources, n, is_read_ahead, "hand-over"));
     GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++) {
@@ -377,24 +364,6 @@ gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* If the newest ring frame that CUDA wrote is still in its slot only, copies it to the object. */
-static void settle(gr_resource *resource)
-{
-    GR_NO_STATUS();
-    if (begin_use(&resource, 1) != GR_OK)
-        gr_error_unreceived("close: the bytes that CUDA wrote are lost");
-}
-
-/*
- * Whether the memory of the slots ends before or with the resource: it is the object's own storage,
- * or OpenGL mapped it in a context that was destroyed. CUDA may get its addresses for other memory.
- */
-static bool ends_early(const struct gl_resource *r)
-{
-    const struct gl_staged *s = r->staged;
-    return s->in_place || (!s->kind->has_semaphores && gl_object_is_gone(&r->base));
-}
-
 /* Takes the staging from the resource. */
 static struct gl_staged *take(struct gl_resource *r)
 {
@@ -410,9 +379,18 @@ static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     if (r->staged) { /* otherwise park() has ended it */
-        if (gl_object_on_thread(resource))
-            settle(resource);
-        if (ends_early(r))
+        if (gl_object_on_thread(resource)) {
+            /* the newest ring frame that CUDA wrote may still be in its slot only */
+            GR_NO_STATUS();
+            if (begin_use(&resource, 1) != GR_OK)
+                gr_error_unreceived("close: the bytes that CUDA wrote are lost");
+        }
+        /*
+         * The object's own storage, and memory that OpenGL mapped in a context that was destroyed,
+         * end before or with the resource, and CUDA may get their addresses for other memory.
+         */
+        if (r->staged->in_place ||
+            (!r->staged->kind->has_semaphores && gl_object_is_gone(resource)))
             (void)gr_work_finish(&resource->sync.work);
         gr_ending_after(&take(r)->ending, &resource->context, gr_work_take(&resource->sync.work),
                         gl_staged_end);
