@@ -88,17 +88,6 @@ static void end_block(struct gl_block *block, bool alive)
     free(block);
 }
 
-static gr_status import_block(struct gl_block *block, const char *call)
-{
-    int fd;
-    GR_TRY(gr_import_export(block->memory, &fd));
-    /*
-     * The memory is imported as dedicated: gl/shared/buffer.c explains why. The NVIDIA driver
-     * accepts several buffers in dedicated memory.
-     */
-    return gl_shared_import(block->names, fd, block->memory->size, true, call);
-}
-
 static struct gl_block *make_block(struct pool *pool, size_t size, const char *call)
 {
     size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
@@ -110,7 +99,7 @@ static struct gl_block *make_block(struct pool *pool, size_t size, const char *c
     }
     block->names = gl_names_make(&pool->context, call);
     block->memory = block->names ? gr_import_new(pool->device, size, call) : NULL;
-    if (!block->memory || import_block(block, call) != GR_OK) {
+    if (!block->memory || gl_shared_import_cuda(block->names, block->memory, call) != GR_OK) {
         GR_KEEP_ERROR();
         end_block(block, true);
         return NULL;
@@ -140,14 +129,6 @@ static struct gl_block *take_spare(struct pool *pool)
 }
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
-
-static struct pool *find_pool(const struct gl_context *context, const struct gr_context *cuda)
-{
-    for (struct pool *pool = pools; pool; pool = pool->next)
-        if (gl_context_same(&pool->context, context) && gr_context_same(&pool->cuda, cuda))
-            return pool;
-    return NULL;
-}
 
 static struct pool *make_pool(const struct gl_context *context, const struct gr_context *cuda,
                               CUdevice device, const char *call)
@@ -349,7 +330,10 @@ struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_c
                              CUdevice device, size_t size, const char *call)
 {
     GR_LOCKED(&lock);
-    struct pool *pool = find_pool(context, cuda);
+    struct pool *pool = pools;
+    while (pool &&
+           !(gl_context_same(&pool->context, context) && gr_context_same(&pool->cuda, cuda)))
+        pool = pool->next;
     if (!pool)
         pool = make_pool(context, cuda, device, call);
     struct gl_part *part = pool ? make_part(pool, size, call) : NULL;

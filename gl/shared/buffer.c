@@ -32,20 +32,6 @@ static gr_status make_storage(struct gl_names *names, const struct gr_import *me
                         call, size, gr_s(size), memory->size, found);
 }
 
-/*
- * The memory is imported as dedicated. Otherwise the NVIDIA driver (580) assumes that the memory is
- * compressible, which CUDA memory is not. Each API would then see stale bytes where the other API
- * wrote long runs of one value.
- */
-static gr_status place(struct gl_names *names, const struct gr_import *memory, size_t size,
-                       size_t offset, const char *call)
-{
-    int fd;
-    GR_TRY(gr_import_export(memory, &fd));
-    GR_TRY(gl_shared_import(names, fd, memory->size, true, call));
-    return make_storage(names, memory, size, names->memory, offset, call);
-}
-
 /* ---- Memory of a tensor ---------------------------------------------------------------------- */
 
 /* Checks that OpenGL can place a buffer in the allocation of the tensor. */
@@ -76,7 +62,9 @@ static gr_status make_of_tensor(struct gl_shared *r, const struct gr_context *cu
     GR_TRY(check_place(r, memory, wish->call));
     gr_import_hold(&memory->import);
     gr_external_make_buffer(&r->gl.external, cuda, &memory->import, memory->size, wish->flags);
-    return place(r->gl.owned, &memory->import, memory->size, memory->offset, wish->call);
+    GR_TRY(gl_shared_import_cuda(r->gl.owned, &memory->import, wish->call));
+    return make_storage(r->gl.owned, &memory->import, memory->size, r->gl.owned->memory,
+                        memory->offset, wish->call);
 }
 
 /* ---- Memory of its own ----------------------------------------------------------------------- */
@@ -107,5 +95,6 @@ gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cu
     if (!memory)
         return gr_last_error()->status;
     gr_external_make_buffer(&r->gl.external, cuda, memory, wish->size, wish->flags);
-    return place(r->gl.owned, memory, wish->size, 0, wish->call);
+    GR_TRY(gl_shared_import_cuda(r->gl.owned, memory, wish->call));
+    return make_storage(r->gl.owned, memory, wish->size, r->gl.owned->memory, 0, wish->call);
 }

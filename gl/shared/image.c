@@ -99,7 +99,6 @@ static const VkImageUsageFlags usages[] = {
     VK_IMAGE_USAGE_STORAGE_BIT,
     0,
 };
-#define USAGES (sizeof(usages) / sizeof(usages[0]))
 
 struct wish {
     gr_vk_device *device;
@@ -124,13 +123,6 @@ static bool is_unsupported(void *of, size_t i, const struct gr_error_record *err
     return error->status == GR_ERR_UNSUPPORTED;
 }
 
-static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, unsigned flags)
-{
-    struct wish wish = {device, image, flags, NULL};
-    (void)gr_try(USAGES, make_with_usages, is_unsupported, &wish);
-    return wish.made;
-}
-
 /* Creates the Vulkan image, whose memory `r` keeps alive. */
 static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, VkFormat format,
                              unsigned flags, const char *call)
@@ -150,9 +142,11 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
     };
     struct gr_error_record before;
     gr_error_save(&before);
-    gr_vk_device *device = gl_vulkan_wrap(r->device, call);
-    r->vulkan = device ? make_image(device, &image, flags) : NULL;
-    gr_vk_device_free(device); /* the image keeps the device alive */
+    struct wish wish = {.device = gl_vulkan_wrap(r->device, call), .image = &image, .flags = flags};
+    if (wish.device)
+        (void)gr_try(sizeof(usages) / sizeof(usages[0]), make_with_usages, is_unsupported, &wish);
+    r->vulkan = wish.made;
+    gr_vk_device_free(wish.device); /* the image keeps the device alive */
     if (!r->vulkan)
         return gr_last_error()->status == GR_ERR_INVALID_VALUE ? gr_error_set_call(call)
                                                                : gr_last_error()->status;

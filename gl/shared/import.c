@@ -37,3 +37,11 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
                         "%s: OpenGL could not import %zu byte%s of memory.", call, size,
                         gr_s(size));
 }
+
+gr_status gl_shared_import_cuda(struct gl_names *names, const struct gr_import *memory,
+                                const char *call)
+{
+    int fd;
+    GR_TRY(gr_import_export(memory, &fd));
+    return gl_shared_import(names, fd, memory->size, true, call);
+}

@@ -50,21 +50,15 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/*
- * Whether this thread has to wait for OpenGL instead of issuing a signal. A binary semaphore can be
- * signalled again only after OpenGL has waited for CUDA's signal. If that signal never came,
- * because a map failed or a ring dropped the frame, the thread waits instead.
- */
-static bool has_to_wait(const struct gl_timeline *t)
-{
-    return t->waits == GL_WAITS_HOST || (t->waits == GL_WAITS_BINARY && t->under_way);
-}
-
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
     struct gl_timeline *t = timeline_of(resources[0]);
     gr_status status = GR_OK;
-    if (has_to_wait(t)) {
+    /*
+     * A binary semaphore can be signalled again only after OpenGL has waited for CUDA's signal. If
+     * that signal never came, because a map failed or a ring dropped the frame, the thread waits.
+     */
+    if (t->waits == GL_WAITS_HOST || (t->waits == GL_WAITS_BINARY && t->under_way)) {
         glFinish();
         return GR_OK;
     }
@@ -143,25 +137,21 @@ static bool waits_in_thread(const gr_resource *resource)
     return timeline_of(resource)->waits == GL_WAITS_HOST;
 }
 
-static gr_status export_fd(const struct gl_shared *r, int *fd)
-{
-    return r->vulkan ? gl_vulkan_memory_fd(r->vulkan, fd)
-                     : gr_import_export(r->gl.external.memory, fd);
-}
-
 /* The CUDA context is current. */
 static gr_status export_memory(const gr_resource *resource, struct gr_memory_export *memory)
 {
     const struct gl_shared *r = gl_shared_of(resource);
+    const struct gr_import *import = r->gl.external.memory;
     *memory = (struct gr_memory_export){
         .fd = -1,
         .device = r->device,
         .vmm = !resource->is_image,
-        .size = r->gl.external.memory->size,
-        .dedicated = r->gl.external.memory->dedicated,
+        .size = import->size,
+        .dedicated = import->dedicated,
         .image = r->gl.external.image,
     };
-    return export_fd(r, &memory->fd);
+    return r->vulkan ? gl_vulkan_memory_fd(r->vulkan, &memory->fd)
+                     : gr_import_export(import, &memory->fd);
 }
 
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,

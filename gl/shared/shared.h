@@ -160,6 +160,15 @@ gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);
 
+/*
+ * The same for memory of CUDA. It is imported as dedicated, in which the NVIDIA driver accepts
+ * several buffers. Otherwise that driver (580) assumes that the memory is compressible, which CUDA
+ * memory is not. Each API would then see stale bytes where the other API wrote long runs of one
+ * value.
+ */
+gr_status gl_shared_import_cuda(struct gl_names *names, const struct gr_import *memory,
+                                const char *call);
+
 /* ---- Blocks: block.c ------------------------------------------------------------------------- */
 
 /*

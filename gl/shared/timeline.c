@@ -68,13 +68,6 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
 
 /* ---- A pair ---------------------------------------------------------------------------------- */
 
-static void end_pair(struct gl_timeline *t)
-{
-    gr_pair_clear(&t->pair);
-    gl_names_end(t->names);
-    t->names = NULL;
-}
-
 static gr_status make_pair(struct gl_timeline *t, const char *call)
 {
     struct gr_semaphore_pair *pair = &t->pair;
@@ -85,7 +78,9 @@ static gr_status make_pair(struct gl_timeline *t, const char *call)
         import_semaphore(t, pair->acquire, &t->names->semaphores[0], call) == GR_OK &&
         import_semaphore(t, pair->release, &t->names->semaphores[1], call) == GR_OK)
         return GR_OK;
-    end_pair(t);
+    gr_pair_clear(pair);
+    gl_names_end(t->names);
+    t->names = NULL;
     return gr_last_error()->status;
 }
 
@@ -131,18 +126,6 @@ static bool note_kind(void *of, size_t i, const struct gr_error_record *error)
     else
         snprintf(t->why, sizeof(t->why), "%.160s", error->message);
     return true;
-}
-
-static void choose(struct gl_timeline *t, const char *call)
-{
-    struct choice choice = {t, call};
-    if (epoxy_has_gl_extension("GL_EXT_semaphore") &&
-        epoxy_has_gl_extension("GL_EXT_semaphore_fd")) {
-        (void)gr_try(sizeof(kinds) / sizeof(kinds[0]), try_kind, note_kind, &choice);
-        return;
-    }
-    snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_EXT_semaphore_fd");
-    t->waits = GL_WAITS_HOST;
 }
 
 static struct gr_lock lock = GR_LOCK(TIMELINES); /* protects the list */
@@ -220,8 +203,13 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
     t = make_without_pair(context, cuda, device, call);
     if (!t)
         return NULL;
+    struct choice choice = {t, call};
     t->pair.of_device = true;
-    choose(t, call);
+    t->waits = GL_WAITS_HOST;
+    if (epoxy_has_gl_extension("GL_EXT_semaphore") && epoxy_has_gl_extension("GL_EXT_semaphore_fd"))
+        (void)gr_try(sizeof(kinds) / sizeof(kinds[0]), try_kind, note_kind, &choice);
+    else
+        snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_EXT_semaphore_fd");
     if (t->waits == GL_WAITS_BINARY)
         return t;
     gr_lock(&lock);
