@@ -240,11 +240,11 @@ static gr_status copy(const struct gl_resource *r, bool up, CUstream stream)
  * Waits until CUDA has read the slots, or written them. The pieces of a large buffer are waited for
  * when each is copied.
  */
-static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+static gr_status to_gl(gr_resource *const resources[], size_t n, bool read)
 {
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (!which(r) || (read ? r->staged->in_place : has_pieces(r, false)))
+        if (!r->staged->chosen || (read ? r->staged->in_place : has_pieces(r, false)))
             continue;
         GR_TRY(wait_event(read ? host_of(r)->passed[r->staged->turn] : r->base.sync.work.event, r));
         if (!read && resources[i]->mapped)
@@ -259,12 +259,12 @@ static bool has_fence(const struct gl_resource *r)
     return r->staged->in_place && r->base.in_a_ring && r->staged->names->fences[0];
 }
 
-static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
 {
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         const bool maps = read && r->base.current;
-        if (!which(r) || !host_of(r)->is_mapped || (r->staged->in_place && !read) ||
+        if (!r->staged->chosen || !host_of(r)->is_mapped || (r->staged->in_place && !read) ||
             (maps && (has_fence(r) || has_pieces(r, true))))
             continue;
         put_fence(r->staged->names, r->staged->turn);
@@ -295,6 +295,11 @@ static void undo(gr_resource *const resources[], size_t n, CUstream stream)
         (void)gr_stream_finish(stream); /* the memory may be freed next */
 }
 
+static unsigned next_slot(const struct gl_staged *s)
+{
+    return (s->turn + 1) % s->count;
+}
+
 /* Waits until OpenGL has finished with the slots that CUDA writes next. */
 static gr_status select_slots(gr_resource *const resources[], size_t n)
 {
@@ -308,13 +313,14 @@ static gr_status select_slots(gr_resource *const resources[], size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        const struct gl_staged *s = r->staged;
         if (gr_resource_writes(&r->base))
-            GR_TRY(wait_fence(r, (s->turn + 1) % s->count, "gr_buffer_release"));
+            GR_TRY(wait_fence(r, next_slot(r->staged), "gr_buffer_release"));
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct gl_staged *s = ((const struct gl_resource *)resources[i])->staged;
         if (gr_resource_writes(resources[i]))
-            gl_staged_advance(((const struct gl_resource *)resources[i])->staged);
+            s->turn = next_slot(s);
+    }
     return GR_OK;
 }
 

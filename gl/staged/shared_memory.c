@@ -45,14 +45,11 @@ static struct gl_place place(const struct gl_staged *s)
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Lists the slots of the chosen resources, at most GR_BATCH. Returns their number. */
-static size_t list(gr_resource *const resources[], size_t n, gl_chosen *which, gr_resource *slots[])
+/* Lists the slots of the resources, at most GR_BATCH. */
+static void list(gr_resource *const resources[], size_t n, gr_resource *slots[])
 {
-    size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        if (!which || which((const struct gl_resource *)resources[i]))
-            slots[count++] = slot_of(resources[i]);
-    return count;
+        slots[i] = slot_of(resources[i]);
 }
 
 static gr_status use(gr_resource *const slots[], size_t n, bool begin)
@@ -90,24 +87,28 @@ static gr_status give_back(gr_resource *const resources[], size_t n)
     return use(slots, count, false);
 }
 
-static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+static gr_status to_gl(gr_resource *const resources[], size_t n, bool read)
 {
     gr_resource *slots[GR_BATCH];
+    size_t count = 0;
     (void)read;
-    return use(slots, list(resources, n, which, slots), true);
+    for (size_t i = 0; i < n; i++)
+        if (staging_of(resources[i])->staged.chosen)
+            slots[count++] = slot_of(resources[i]);
+    return use(slots, count, true);
 }
 
 /*
  * CUDA needs a slot only when it has its turn again, so OpenGL gives back half of the slots at a
  * time: each signal takes the GPU 6 us.
  */
-static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
 {
     bool due = false;
     (void)read;
     for (size_t i = 0; i < n; i++) {
         struct shared_staging *s = staging_of(resources[i]);
-        if (!which((const struct gl_resource *)resources[i]))
+        if (!s->staged.chosen)
             continue;
         unsigned used = 0;
         s->used |= (uint64_t)1 << s->staged.turn;
@@ -123,14 +124,14 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
 {
     gr_resource *slots[GR_BATCH];
     gr_status status = GR_OK;
-    const size_t count = list(resources, n, NULL, slots);
+    list(resources, n, slots);
     for (size_t i = 0; i < n; i++) {
         const struct shared_staging *s = staging_of(resources[i]);
         if (has_used(s, s->staged.turn))
             GR_TRY(give_back(resources, n));
     }
-    for (size_t i = 0, length; i < count && status == GR_OK; i += length) {
-        length = slots[i]->backend->run(slots + i, count - i);
+    for (size_t i = 0, length; i < n && status == GR_OK; i += length) {
+        length = slots[i]->backend->run(slots + i, n - i);
         status = slots[i]->backend->map(slots + i, length, stream);
         if (status != GR_OK && i)
             slots[0]->backend->undo_map(slots, i, stream);
@@ -141,15 +142,15 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
 static void undo(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_resource *slots[GR_BATCH];
-    slots[0] = slot_of(resources[0]);
-    slots[0]->backend->undo_map(slots, list(resources, n, NULL, slots), stream);
+    list(resources, n, slots);
+    slots[0]->backend->undo_map(slots, n, stream);
 }
 
 static gr_status from_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_resource *slots[GR_BATCH];
-    const size_t count = list(resources, n, NULL, slots);
-    return slots[0]->backend->unmap(slots, count, stream);
+    list(resources, n, slots);
+    return slots[0]->backend->unmap(slots, n, stream);
 }
 
 static void signal_slot(const struct gl_staged *s)

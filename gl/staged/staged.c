@@ -21,14 +21,25 @@ static const struct gl_staging_kind *kind_of(gr_resource *const resources[])
     return ((const struct gl_resource *)resources[0])->staged->kind;
 }
 
+static void advance(struct gl_staged *s)
+{
+    s->turn = (s->turn + 1) % s->count;
+}
+
 /* ---- The resources of a batch ---------------------------------------------------------------- */
 
-static bool is_any(gr_resource *const resources[], size_t n, gl_chosen *which)
+typedef bool predicate(const struct gl_resource *r);
+
+/* Sets `chosen` of each resource. Returns whether any is. */
+static bool choose(gr_resource *const resources[], size_t n, predicate *which)
 {
-    for (size_t i = 0; i < n; i++)
-        if (which((const struct gl_resource *)resources[i]))
-            return true;
-    return false;
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        r->staged->chosen = which(r);
+        any |= r->staged->chosen;
+    }
+    return any;
 }
 
 /* Whether CUDA copies between the slot and memory of its own. */
@@ -78,7 +89,7 @@ static bool is_copied_by_map(const struct gl_resource *r)
     return is_read(r) || is_settled_first(r);
 }
 
-static gr_status check_unlocked(gr_resource *const resources[], size_t n, gl_chosen *which,
+static gr_status check_unlocked(gr_resource *const resources[], size_t n, predicate *which,
                                 const char *call)
 {
     for (size_t i = 0; i < n; i++)
@@ -114,16 +125,18 @@ static gr_status move(const struct gl_resource *r, bool read)
 }
 
 /* The copies follow all earlier commands, also writes of shaders. */
-static gr_status move_chosen(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+static gr_status move_chosen(gr_resource *const resources[], size_t n, bool read)
 {
     const struct gl_resource *first = (const struct gl_resource *)resources[0];
     gr_status status = GR_OK;
     GL_SAVED(before, GL_SAVE(ERRORS));
     if (first->context.version >= 42)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (which((const struct gl_resource *)resources[i]))
-            status = move((const struct gl_resource *)resources[i], read);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (r->staged->chosen)
+            status = move(r, read);
+    }
     if (status != GR_OK)
         return status;
     return gl_object_check_copied(resources[0], n, first->staged->kind->gl_calls,
@@ -131,35 +144,36 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, gl_chosen
 }
 
 /* Lets OpenGL copy from the slots, after CUDA. If OpenGL reports an error, the data stays owed. */
-static gr_status write_objects(gr_resource *const resources[], size_t n, gl_chosen *which)
+static gr_status write_objects(gr_resource *const resources[], size_t n, predicate *which)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
-    if (!is_any(resources, n, which))
+    if (!choose(resources, n, which))
         return GR_OK;
-    GR_TRY(kind->to_gl(resources, n, which, false));
-    gr_status status = move_chosen(resources, n, which, false);
-    const gr_status ended = kind->from_gl(resources, n, which, false);
+    GR_TRY(kind->to_gl(resources, n, false));
+    gr_status status = move_chosen(resources, n, false);
+    const gr_status ended = kind->from_gl(resources, n, false);
     status = status == GR_OK ? ended : status;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (which((const struct gl_resource *)resources[i]))
-            ((struct gl_resource *)resources[i])->staged->owed = false;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gl_staged *s = ((const struct gl_resource *)resources[i])->staged;
+        s->owed = s->owed && !s->chosen;
+    }
     return status;
 }
 
 /* Lets OpenGL copy what CUDA reads to the slots. */
-static gr_status read_objects(gr_resource *const resources[], size_t n, gl_chosen *moved,
-                              gl_chosen *signalled)
+static gr_status read_objects(gr_resource *const resources[], size_t n, predicate *moved,
+                              predicate *signalled)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
     gr_status status = GR_OK;
-    if (is_any(resources, n, moved)) {
-        GR_TRY(kind->to_gl(resources, n, moved, true));
-        status = move_chosen(resources, n, moved, true);
+    if (choose(resources, n, moved)) {
+        GR_TRY(kind->to_gl(resources, n, true));
+        status = move_chosen(resources, n, true);
     }
-    if (!is_any(resources, n, signalled))
+    if (!choose(resources, n, signalled))
         return status;
     /* also after an error: a later map has to wait for the copies that were issued */
-    const gr_status ended = kind->from_gl(resources, n, signalled, true);
+    const gr_status ended = kind->from_gl(resources, n, true);
     return status == GR_OK ? ended : status;
 }
 
@@ -193,7 +207,7 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if ((r->staged->kind->has_semaphores && !r->staged->filled) || is_read(r))
-            gl_staged_advance(r->staged);
+            advance(r->staged);
     }
     GR_TRY(read_objects(resources, n, is_read, is_signalled));
     /*
@@ -302,7 +316,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 /* Copies what CUDA wrote to the objects, when OpenGL acquires them. */
 static gr_status begin_use(gr_resource *const resources[], size_t n)
 {
-    if (!is_any(resources, n, is_owed))
+    if (!choose(resources, n, is_owed))
         return GR_OK;
     GR_ENTER(&resources[0]->context, "OpenGL's turn");
     GR_TRY(check_unlocked(resources, n, is_owed, "acquire"));
@@ -323,7 +337,7 @@ static bool is_left(const struct gl_resource *r)
 /* What OpenGL wrote is already in transit before CUDA acquires it. */
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
-    if (!is_any(resources, n, is_left))
+    if (!choose(resources, n, is_left))
         return GR_OK;
     for (size_t i = 0; i < n; i++) /* the same checks as in a map that reads */
         if (is_read_ahead((const struct gl_resource *)resources[i]))
@@ -334,14 +348,14 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (is_read_ahead(r) && !is_fetched(r))
-            gl_staged_advance(r->staged);
+            advance(r->staged);
     }
     GR_TRY(read_objects(resources, n, is_left, is_left));
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         r->staged->fetched = is_read_ahead(r);
     }
-    if (is_any(resources, n, is_read_ahead))
+    if (choose(resources, n, is_read_ahead))
         glFlush();
     return GR_OK;
 }
@@ -355,8 +369,9 @@ gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
     *name = r->name;
     if (resource->backend != &gl_peer)
         return GR_OK;
-    gl_staged_advance(s);
-    GR_TRY(s->kind->to_gl(&resource, 1, is_signalled, true));
+    advance(s);
+    s->chosen = true;
+    GR_TRY(s->kind->to_gl(&resource, 1, true));
     s->filled = true;
     *name = s->kind->place(s).buffer;
     return GR_OK;

@@ -34,6 +34,7 @@ struct gl_staged {
     bool owed;     /* after a release in a ring, the slot has data that is not in the object yet */
     bool fetched;  /* in a ring, the slot has the data for the next map */
     bool filled;   /* gl_staged_fill() has lent the slot */
+    bool chosen;   /* within a call: OpenGL copies to or from the slot */
     char way[160]; /* the staging memory in use, and why, for gr_resource_describe() */
 };
 
@@ -52,11 +53,9 @@ static inline struct gl_span gl_span_of(const struct gl_resource *r)
                    : (struct gl_span){0, r->base.size};
 }
 
-typedef bool gl_chosen(const struct gl_resource *r);
-
 /*
- * What differs by the kind of staging. The functions that take resources handle those of a run that
- * `which` chooses, and record errors. Both contexts are current.
+ * What differs by the kind of staging. The functions that take resources handle a run, and record
+ * errors. Both contexts are current.
  */
 struct gl_staging_kind {
     size_t size; /* of the struct, which begins with struct gl_staged */
@@ -82,10 +81,13 @@ struct gl_staging_kind {
     /* Copies between the slot and CUDA's own memory, to that memory if `up`. */
     gr_status (*copy)(const struct gl_resource *r, bool up, CUstream stream);
 
-    /* Orders OpenGL's copies after CUDA's use of the slots: copies to the slots if `read`. */
-    gr_status (*to_gl)(gr_resource *const resources[], size_t n, gl_chosen *which, bool read);
-    /* Called after OpenGL's copies, also after an error. */
-    gr_status (*from_gl)(gr_resource *const resources[], size_t n, gl_chosen *which, bool read);
+    /*
+     * Orders OpenGL's copies after CUDA's use of the slots that are chosen: copies to the slots if
+     * `read`.
+     */
+    gr_status (*to_gl)(gr_resource *const resources[], size_t n, bool read);
+    /* Called after OpenGL's copies of the chosen slots, also after an error. */
+    gr_status (*from_gl)(gr_resource *const resources[], size_t n, bool read);
     /* Orders the stream after from_gl(). */
     gr_status (*to_cuda)(gr_resource *const resources[], size_t n, CUstream stream);
     void (*undo)(gr_resource *const resources[], size_t n, CUstream stream);
@@ -98,11 +100,6 @@ struct gl_staging_kind {
 };
 
 extern const struct gl_staging_kind gl_host_memory, gl_shared_memory;
-
-static inline void gl_staged_advance(struct gl_staged *s)
-{
-    s->turn = (s->turn + 1) % s->count;
-}
 
 /* Frees everything but the event of the last work; without the CUDA context no CUDA objects. */
 void gl_staged_end(struct gr_ending *ending, bool alive);
