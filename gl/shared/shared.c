@@ -31,9 +31,9 @@ static void describe(const gr_resource *resource, char *text, size_t size)
 /* Returns the pair that the resource has now, if OpenGL knows it. */
 static struct gl_timeline *timeline_of(const gr_resource *resource)
 {
-    struct gl_shared *r = gl_shared_of(resource);
-    struct gl_timeline *now = gl_timeline_of(r->gl.base.sync.pair);
-    return now ? now : r->timeline;
+    const struct gl_shared *r = (const struct gl_shared *)resource;
+    struct gr_semaphore_pair *now = resource->sync.pair;
+    return now && now->end == r->timeline->pair.end ? (struct gl_timeline *)now : r->timeline;
 }
 
 /*

@@ -87,9 +87,6 @@ static inline void gl_timeline_drop(struct gl_timeline *timeline)
         gr_pair_drop(&timeline->pair);
 }
 
-/* Casts the pair; NULL if it is not one of an OpenGL context. `pair` may be NULL. */
-struct gl_timeline *gl_timeline_of(struct gr_semaphore_pair *pair);
-
 /*
  * Creates a pair of timelines like that of `usual`, for resources that share no semaphore with
  * others. The OpenGL context is current, and gl_errors_take() has been called. NULL if `usual` has

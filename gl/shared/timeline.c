@@ -134,7 +134,7 @@ static struct gl_timeline *timelines;
 /* Frees a timeline whose semaphores have been dropped. */
 static void end_timeline(struct gr_semaphore_pair *pair)
 {
-    struct gl_timeline *t = gl_timeline_of(pair), **link = &timelines;
+    struct gl_timeline *t = (struct gl_timeline *)pair, **link = &timelines;
     gr_lock(&lock);
     while (*link && *link != t)
         link = &(*link)->next;
@@ -144,11 +144,6 @@ static void end_timeline(struct gr_semaphore_pair *pair)
     gl_names_end(t->names);
     gr_context_drop(&t->cuda);
     free(t);
-}
-
-struct gl_timeline *gl_timeline_of(struct gr_semaphore_pair *pair)
-{
-    return pair && pair->end == end_timeline ? (struct gl_timeline *)pair : NULL;
 }
 
 static struct gl_timeline *make_without_pair(const struct gl_context *context,
