@@ -52,11 +52,17 @@ static void list(gr_resource *const resources[], size_t n, gr_resource *slots[])
         slots[i] = slot_of(resources[i]);
 }
 
+/* The length of the run that begins at `i`. */
+static size_t run_at(gr_resource *const slots[], size_t n, size_t i)
+{
+    return n - i > 1 ? slots[i]->backend->run(slots + i, n - i) : 1;
+}
+
 static gr_status use(gr_resource *const slots[], size_t n, bool begin)
 {
     for (size_t i = 0, length; i < n; i += length) {
         const struct gr_backend *backend = slots[i]->backend;
-        length = backend->run(slots + i, n - i);
+        length = run_at(slots, n, i);
         GR_TRY((begin ? backend->begin_use : backend->end_use)(slots + i, length));
     }
     return GR_OK;
@@ -131,7 +137,7 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
             GR_TRY(give_back(resources, n));
     }
     for (size_t i = 0, length; i < n && status == GR_OK; i += length) {
-        length = slots[i]->backend->run(slots + i, n - i);
+        length = run_at(slots, n, i);
         status = slots[i]->backend->map(slots + i, length, stream);
         if (status != GR_OK && i)
             slots[0]->backend->undo_map(slots, i, stream);

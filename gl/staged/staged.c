@@ -89,11 +89,11 @@ static bool is_copied_by_map(const struct gl_resource *r)
     return is_read(r) || is_settled_first(r);
 }
 
-static gr_status check_unlocked(gr_resource *const resources[], size_t n, predicate *which,
-                                const char *call)
+/* Checks the chosen resources. */
+static gr_status check_unlocked(gr_resource *const resources[], size_t n, const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        if (!resources[i]->is_image && which((const struct gl_resource *)resources[i]))
+        if (!resources[i]->is_image && ((const struct gl_resource *)resources[i])->staged->chosen)
             GR_TRY(gl_object_check_unlocked(resources[i], call));
     return GR_OK;
 }
@@ -103,7 +103,7 @@ static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstre
 {
     /* A CUDA registration keeps immutable storage alive, but these transports do not. */
     GR_TRY(gl_object_check_storage(resources, n, stream, call));
-    return check_unlocked(resources, n, is_copied_by_map, call);
+    return choose(resources, n, is_copied_by_map) ? check_unlocked(resources, n, call) : GR_OK;
 }
 
 /* ---- Copies by OpenGL ------------------------------------------------------------------------ */
@@ -143,12 +143,13 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, bool read
                                   read ? "read" : "take back");
 }
 
-/* Lets OpenGL copy from the slots, after CUDA. If OpenGL reports an error, the data stays owed. */
-static gr_status write_objects(gr_resource *const resources[], size_t n, predicate *which)
+/*
+ * Lets OpenGL copy from the slots of the chosen resources, after CUDA. If OpenGL reports an error,
+ * the data stays owed.
+ */
+static gr_status write_objects(gr_resource *const resources[], size_t n)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
-    if (!choose(resources, n, which))
-        return GR_OK;
     GR_TRY(kind->to_gl(resources, n, false));
     gr_status status = move_chosen(resources, n, false);
     const gr_status ended = kind->from_gl(resources, n, false);
@@ -203,7 +204,7 @@ static gr_status enter_cuda(struct gl_resource *r, CUstream stream)
 static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    GR_TRY(write_objects(resources, n, is_settled_first));
+    GR_TRY(choose(resources, n, is_settled_first) ? write_objects(resources, n) : GR_OK);
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if ((r->staged->kind->has_semaphores && !r->staged->filled) || is_read(r))
@@ -265,13 +266,13 @@ static gr_status mark_work(gr_resource *const resources[], size_t n, CUstream st
     return GR_OK;
 }
 
-/* Enqueues the copies to the slots. */
+/* Enqueues the copies to the slots of the chosen resources. */
 static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (has_memory(r) && gr_resource_writes(&r->base))
+        if (has_memory(r) && r->staged->chosen)
             GR_TRY(kind->copy(r, false, stream));
     }
     GR_TRY(mark_work(resources, n, stream));
@@ -290,7 +291,8 @@ static gr_status abandon(gr_resource *const resources[], size_t n, CUstream stre
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
-    GR_TRY(check_unlocked(resources, n, is_written, "gr_buffer_release"));
+    const bool writes = choose(resources, n, is_written);
+    GR_TRY(check_unlocked(resources, n, "gr_buffer_release"));
     if (kind->select)
         GR_TRY(kind->select(resources, n));
     gr_status status = leave_cuda(resources, n, stream);
@@ -299,11 +301,13 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
         return status;
     }
     if (resources[0]->in_a_ring && !kind->has_semaphores) {
-        for (size_t i = 0; i < n; i++)
-            ((struct gl_resource *)resources[i])->staged->owed = gr_resource_writes(resources[i]);
+        for (size_t i = 0; i < n; i++) {
+            struct gl_staged *s = ((const struct gl_resource *)resources[i])->staged;
+            s->owed = s->chosen;
+        }
         return GR_OK;
     }
-    status = write_objects(resources, n, is_written);
+    status = writes ? write_objects(resources, n) : GR_OK;
     if (status == GR_OK)
         return gl_object_check_kept(resources, n);
     /* after an error of OpenGL a later attempt could fail likewise, and never end the mapping */
@@ -319,8 +323,8 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     if (!choose(resources, n, is_owed))
         return GR_OK;
     GR_ENTER(&resources[0]->context, "OpenGL's turn");
-    GR_TRY(check_unlocked(resources, n, is_owed, "acquire"));
-    return write_objects(resources, n, is_owed);
+    GR_TRY(check_unlocked(resources, n, "acquire"));
+    return write_objects(resources, n);
 }
 
 static bool is_read_ahead(const struct gl_resource *r)
@@ -342,12 +346,13 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) /* the same checks as in a map that reads */
         if (is_read_ahead((const struct gl_resource *)resources[i]))
             GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
-    GR_TRY(check_unlocked(resources, n, is_read_ahead, "hand-over"));
+    const bool ahead = choose(resources, n, is_read_ahead);
+    GR_TRY(check_unlocked(resources, n, "hand-over"));
     GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (is_read_ahead(r) && !is_fetched(r))
+        if (r->staged->chosen && !is_fetched(r))
             advance(r->staged);
     }
     GR_TRY(read_objects(resources, n, is_left, is_left));
@@ -355,7 +360,7 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         r->staged->fetched = is_read_ahead(r);
     }
-    if (choose(resources, n, is_read_ahead))
+    if (ahead)
         glFlush();
     return GR_OK;
 }
