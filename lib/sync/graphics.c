@@ -73,11 +73,3 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
         resources[i]->sync.drawn = number;
     return GR_OK;
 }
-
-gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
-{
-    GR_ENTER(&resources[0]->context, "Waiting for CUDA");
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(gr_sync_finish_work(resources[i], "Waiting for CUDA"));
-    return GR_OK;
-}

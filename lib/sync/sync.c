@@ -60,6 +60,14 @@ gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
     return GR_OK;
 }
 
+gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
+{
+    GR_ENTER(&resources[0]->context, "Waiting for CUDA");
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(gr_sync_finish_work(resources[i], "Waiting for CUDA"));
+    return GR_OK;
+}
+
 /* With frames in flight and a timeline CUDA's last release does not follow all submits. */
 static uint64_t last_drawn(const struct gr_sync *sync)
 {
