@@ -170,10 +170,17 @@ gr_status gl_shared_check(const struct gl_context *context, const struct gl_wish
 
 /* ---- For the application --------------------------------------------------------------------- */
 
-static void write_usable_reason(const struct gl_timeline *t, char *reason, size_t size)
+static gr_status probe(const struct gl_context *context, const struct gr_context *cuda,
+                       char *reason, size_t size)
 {
-    const char *renderer = (const char *)glGetString(GL_RENDERER);
+    CUdevice drawing;
     char devices[480];
+    GR_TRY(gl_shared_check(context, NULL, &drawing, "gr_gl_probe"));
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
+    if (!t)
+        return gr_last_error()->status;
+    const char *renderer = (const char *)glGetString(GL_RENDERER);
     gl_shared_format_devices(t->device, devices, sizeof(devices));
     size_t used = (size_t)snprintf(
         reason, size, "%.120s imports CUDA memory; both wait for each other by %s%s%s%s.",
@@ -181,18 +188,6 @@ static void write_usable_reason(const struct gl_timeline *t, char *reason, size_
         t->why[0] ? ")" : "");
     if (*devices && used < size)
         snprintf(reason + used, size - used, " Buffers only: %s.", devices);
-}
-
-static gr_status probe(const struct gl_context *context, const struct gr_context *cuda,
-                       char *reason, size_t size)
-{
-    CUdevice drawing;
-    GR_TRY(gl_shared_check(context, NULL, &drawing, "gr_gl_probe"));
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
-    if (!t)
-        return gr_last_error()->status;
-    write_usable_reason(t, reason, size);
     gl_timeline_drop(t);
     return GR_OK;
 }

@@ -250,22 +250,6 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
     return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair, wish->call) : status;
 }
 
-/*
- * Destroys an incomplete resource. Once the resource has memory, it owns the reference to the CUDA
- * context.
- */
-static void discard(struct gl_shared *r, struct gr_context *cuda)
-{
-    GR_KEEP_ERROR();
-    if (r->gl.base.handle) {
-        gr_resource_free(&r->gl.base);
-    } else {
-        end_parts(r);
-        free(r);
-        gr_context_drop(cuda);
-    }
-}
-
 gr_status gl_shared_create(struct gl_wish *wish)
 {
     struct gr_context cuda;
@@ -286,9 +270,17 @@ gr_status gl_shared_create(struct gl_wish *wish)
         status = make_parts(r, &cuda, wish);
         gr_context_leave(entered);
     }
-    if (status == GR_OK)
+    if (status == GR_OK) {
         wish->made = &r->gl;
-    else
-        discard(r, &cuda);
+        return GR_OK;
+    }
+    GR_KEEP_ERROR();
+    if (r->gl.base.handle) { /* with memory, it owns the reference to the CUDA context */
+        gr_resource_free(&r->gl.base);
+    } else {
+        end_parts(r);
+        free(r);
+        gr_context_drop(&cuda);
+    }
     return status;
 }
