@@ -179,9 +179,8 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
                        "A semaphore of type %s needs more than a value: use gr_semaphore_wait() "
                        "before gr_map() and gr_semaphore_signal() after the release.",
                        gr_semaphore_type_name(semaphore->type));
-    if (!gr_context_same(&semaphore->context, &resource->context))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The semaphore was imported into another CUDA context than the resource.");
+    GR_REFUSE_IF(!gr_context_same(&semaphore->context, &resource->context), call,
+                 "The semaphore was imported into another CUDA context than the resource.");
     return GR_OK;
 }
 
@@ -211,20 +210,18 @@ static gr_semaphore *hold(gr_semaphore *semaphore)
 gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release)
 {
     GR_TRY(gr_sync_check_idle(resource, __func__));
-    if (!gr_sync_is_submitted(resource))
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "The resource uses the transport %s, which needs no semaphores: map and "
-                       "release order the work.",
-                       resource->transport);
+    GR_REFUSE_IF(!gr_sync_is_submitted(resource), __func__,
+                 "The resource uses the transport %s, which needs no semaphores: map and release "
+                 "order the work.",
+                 resource->transport);
     GR_TRY(resource->sync.begun ? gr_sync_check_ready(resource, __func__) : GR_OK);
     GR_TRY(check_semaphore(resource, acquire, "acquire", __func__));
     GR_TRY(check_semaphore(resource, release, "release", __func__));
-    if (acquire == release && acquire != GR_SEMAPHORE_NONE)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`acquire` and `release` are the same semaphore: each side must signal its "
-                       "own semaphore, because values only grow. For one timeline whose values you "
-                       "count, pass GR_SEMAPHORE_NONE twice, and use gr_semaphore_wait() and "
-                       "gr_semaphore_signal().");
+    GR_REFUSE_IF(
+        acquire == release && acquire != GR_SEMAPHORE_NONE, __func__,
+        "`acquire` and `release` are the same semaphore: each side must signal its own semaphore, "
+        "because values only grow. For one timeline whose values you count, pass GR_SEMAPHORE_NONE "
+        "twice, and use gr_semaphore_wait() and gr_semaphore_signal().");
     struct gr_semaphore_pair *pair = gr_pair_make(hold(acquire), hold(release), __func__);
     gr_status status = pair ? gr_sync_set(resource, pair, __func__) : gr_last_error()->status;
     gr_pair_drop(pair);
