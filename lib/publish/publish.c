@@ -457,9 +457,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     if (!resource)
         return with_slot(w, options);
     w->planned = &planned;
-    GR_TRY(gr_resource_check_given(resource, w->call));
-    GR_TRY(gr_resource_check_open(resource, w->call));
-    GR_TRY(gr_resource_check_ring(resource, w->call));
+    GR_TRY(gr_resource_check(resource, w->call));
     GR_TRY(check_options(w, resource, options));
     GR_TRY(gr_use_check(&use, &entered));
     GR_TRY(check_before_map(w, resource));
