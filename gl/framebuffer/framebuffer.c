@@ -139,9 +139,9 @@ static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer
 static gr_status take(struct fetch *f, gr_tensor *const tensors[],
                       const gr_framebuffer_options *const options[], size_t n)
 {
-    GR_REFUSE_IF(n == 0 || n > GR_MOST_STAGED || !tensors, f->call,
+    GR_REFUSE_IF(n == 0 || n > GR_MOST_ATTACHMENTS || !tensors, f->call,
                  "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
-                 GR_MOST_STAGED);
+                 GR_MOST_ATTACHMENTS);
     for (f->n = 0; f->n < n; f->n++) {
         struct part *p = &f->parts[f->n];
         GR_TRY(take_part(f, p, options ? options[f->n] : NULL));
@@ -360,8 +360,8 @@ static gr_status check_size(const struct fetch *f, const char *name)
  * the tensors. */
 static gr_status fetch_parts(struct fetch *f)
 {
-    gr_tensor_desc pixels[GR_MOST_STAGED];
-    struct gr_staged staged[GR_MOST_STAGED];
+    gr_tensor_desc pixels[GR_MOST_ATTACHMENTS];
+    struct gr_attachment attachments[GR_MOST_ATTACHMENTS];
     GR_TRY(find_parts(f));
     GR_TRY(check_size(f, "staging"));
     for (size_t i = 0; i < f->n; i++) {
@@ -371,12 +371,12 @@ static gr_status fetch_parts(struct fetch *f)
             GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(read->format),
                     .ndim = read->channels == 1 ? 2 : 3, .shape = p->shape, .offset = p->offset);
         p->conversion.target = &pixels[i];
-        staged[i] = (struct gr_staged){.tensor = p->tensor,
-                                       .options = &p->conversion,
-                                       .numbers = p->attachment.numbers,
-                                       .distance = p->is_distance ? &p->distance : NULL};
+        attachments[i] = (struct gr_attachment){.tensor = p->tensor,
+                                                .options = &p->conversion,
+                                                .numbers = p->attachment.numbers,
+                                                .distance = p->is_distance ? &p->distance : NULL};
     }
-    return gr_fetch_staged(&f->use, staged, f->n, fill_staging, f);
+    return gr_fetch_attachments(&f->use, attachments, f->n, fill_staging, f);
 }
 
 /* Does the work, and restores the state of the application that it changes. */
@@ -429,7 +429,7 @@ gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *const t
                                     const gr_framebuffer_options *const options[], size_t n,
                                     CUstream stream)
 {
-    struct part parts[GR_MOST_STAGED];
+    struct part parts[GR_MOST_ATTACHMENTS];
     return fetch(framebuffer, parts, tensors, options, n, stream, __func__);
 }
 

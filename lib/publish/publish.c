@@ -26,7 +26,7 @@ struct work {
     gr_publish_options options;
     CUstream stream;
     bool fetch;
-    const struct gr_staged *staged; /* NULL: the resource has its data */
+    const struct gr_attachment *attachment; /* NULL: the resource has its data */
     const char *call;
     struct planned *planned;
 };
@@ -52,7 +52,7 @@ static gr_status check_tensors(const struct work *w)
                  "`chroma_v` is set, but `chroma` is NULL: pass the U plane as `chroma`.");
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++) {
-        if (i > 0 || !w->staged)
+        if (i > 0 || !w->attachment)
             GR_TRY(gr_tensor_check(planes.of[i], w->call));
         if (i > 0)
             GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane", w->call));
@@ -66,7 +66,7 @@ static gr_status check_tensors(const struct work *w)
 static gr_status take(struct work *w, const gr_publish_options *options)
 {
     gr_publish_options *o = &w->options;
-    if (w->staged)
+    if (w->attachment)
         *o = *options;
     else
         GR_TRY(GR_TAKE(gr_publish_options, o, options, w->call));
@@ -104,7 +104,7 @@ static gr_status make_plan(struct work *w)
 {
     struct gr_publish_sides *s = &w->planned->sides;
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
-                        &w->options, w->staged ? w->staged->distance : NULL, w->fetch,
+                        &w->options, w->attachment ? w->attachment->distance : NULL, w->fetch,
                         &w->planned->plan, w->call);
 }
 
@@ -115,8 +115,8 @@ static gr_status plan(struct work *w, const gr_resource *resource)
     GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s, w->call));
     if (!s->is_known)
         return GR_OK;
-    if (w->staged) {
-        s->tensor.is_number = s->mapped.is_number = w->staged->numbers;
+    if (w->attachment) {
+        s->tensor.is_number = s->mapped.is_number = w->attachment->numbers;
         s->mapped.is_image = true;
         s->mapped.shaped.what = "the attachment";
     }
@@ -479,21 +479,21 @@ gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_op
     return with_resource(&w, resource, options);
 }
 
-gr_status gr_fetch_staged(const struct gr_use *use, const struct gr_staged staged[], size_t n,
-                          gr_status (*fill)(void *of), void *of)
+gr_status gr_fetch_attachments(const struct gr_use *use, const struct gr_attachment attachments[],
+                               size_t n, gr_status (*fill)(void *of), void *of)
 {
     gr_resource *staging = use->resources[0];
     gr_status status = GR_OK;
-    struct work works[GR_MOST_STAGED];
-    struct planned planned[GR_MOST_STAGED];
+    struct work works[GR_MOST_ATTACHMENTS];
+    struct planned planned[GR_MOST_ATTACHMENTS];
     for (size_t i = 0; i < n; i++) {
-        works[i] = (struct work){.tensor = staged[i].tensor,
+        works[i] = (struct work){.tensor = attachments[i].tensor,
                                  .stream = use->stream,
                                  .fetch = true,
-                                 .staged = &staged[i],
+                                 .attachment = &attachments[i],
                                  .call = use->call,
                                  .planned = &planned[i]};
-        GR_TRY(check_options(&works[i], staging, staged[i].options));
+        GR_TRY(check_options(&works[i], staging, attachments[i].options));
         GR_TRY(check_before_map(&works[i], staging));
     }
     GR_TRY(fill(of));

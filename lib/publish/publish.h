@@ -212,13 +212,13 @@ gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream 
 /* Frees the device memory in stream order. */
 void gr_host_tensor_end(struct gr_host_tensor *moved);
 
-/* ---- Staged data: publish.c ------------------------------------------------------------------ */
+/* ---- Attachments of framebuffers: publish.c -------------------------------------------------- */
 
 /* The maximum number of tensors per call. */
-#define GR_MOST_STAGED 16
+#define GR_MOST_ATTACHMENTS 16
 
-/* One tensor, and its data in the staging buffer. */
-struct gr_staged {
+/* One tensor, and the attachment that it receives from the staging buffer. */
+struct gr_attachment {
     gr_tensor *tensor;                      /* was checked */
     const gr_publish_options *options;      /* of GR_TAKE; `target` describes the data */
     bool numbers;                           /* integers are numbers, not fractions */
@@ -229,7 +229,7 @@ struct gr_staged {
  * Like gr_fetch() for each of the tensors, with one map: `use` is the checked use of the staging
  * buffer, whose CUDA context is current. fill() writes the data, after the checks.
  */
-gr_status gr_fetch_staged(const struct gr_use *use, const struct gr_staged staged[], size_t n,
-                          gr_status (*fill)(void *of), void *of);
+gr_status gr_fetch_attachments(const struct gr_use *use, const struct gr_attachment attachments[],
+                               size_t n, gr_status (*fill)(void *of), void *of);
 
 #endif
