@@ -8,7 +8,7 @@
 #include "lib/external/external.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
-#include "vk/copy/copy.h"
+#include "vk/staging/staging.h"
 #include "vk/resource/resource.h"
 #include "vk/sync/sync.h"
 
@@ -98,7 +98,7 @@ static gr_status unregister(gr_resource *resource)
     .run = gr_external_run, .unregister = unregister, .collect = gr_external_collect,              \
     .describe = describe, .destroy = destroy, .begin_order = begin_order, SEMAPHORES
 
-#define COPIES .map = vk_copy_map, .unmap = vk_copy_unmap
+#define COPIES .map = vk_staging_map, .unmap = vk_staging_unmap
 
 static const struct gr_backend
     vk_external = {.transport = GR_TRANSPORT_EXTERNAL,
@@ -151,24 +151,24 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return b ? b->memory : VK_NULL_HANDLE;
 }
 
-/* Allocates the copy. */
+/* Allocates the staging. */
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
                              const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     gr_resource *resource = &r->external.base;
     char slots[80] = "";
     resource->backend = r->binding.transport == GR_TRANSPORT_PEER ? &vk_peer : &vk_copy;
-    struct vk_copy *copy =
-        vk_copy_make(&r->external, &r->binding, context, part, r->in_flight, flags, call);
-    if (!copy)
+    struct vk_staging *staging =
+        vk_staging_make(&r->external, &r->binding, context, part, r->in_flight, flags, call);
+    if (!staging)
         return gr_last_error()->status;
     if (r->in_flight)
         snprintf(slots, sizeof(slots), "%u staging buffers of %zu byte%s, ", r->in_flight,
-                 copy->staging.size, gr_s(copy->staging.size));
+                 staging->memory.size, gr_s(staging->memory.size));
     snprintf(r->transport, sizeof(r->transport), "%s, %s%s, since %s", resource->backend->name,
-             slots, vk_staging_text(copy->staging.way), r->why);
+             slots, vk_staging_text(staging->memory.way), r->why);
     resource->transport = r->transport;
-    gr_external_make_mapped(&r->external, context, &copy->import, part, flags);
+    gr_external_make_mapped(&r->external, context, &staging->import, part, flags);
     gr_resource_log_each(call, &resource, 1);
     return GR_OK;
 }

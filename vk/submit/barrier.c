@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/resource/resource.h"
 #include "lib/base/struct_size.h"
-#include "vk/copy/copy.h"
+#include "vk/staging/staging.h"
 #include "vk/resource/resource.h"
 #include "vk/submit/submit.h"
 
@@ -269,10 +269,10 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
         const step s = way->to_cuda ? layout_step(way, VK_ACCESS_2_TRANSFER_READ_BIT)
                                     : acquire_step(way, true);
         if (!way->to_cuda)
-            vk_copy_record(commands, copied, copied_count, false, way->whole);
+            vk_staging_record(commands, copied, copied_count, false, way->whole);
         record(&s, commands, copied, copied_count);
         if (way->to_cuda)
-            vk_copy_record(commands, copied, copied_count, true, way->whole);
+            vk_staging_record(commands, copied, copied_count, true, way->whole);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
-#include "vk/copy/copy.h"
+#include "vk/staging/staging.h"
 
 /* Initialises `way` from `use`, if there is one, for a queue of the same family as all others. */
 static gr_status take_way(struct vk_submit *m, struct vk_handover *way, bool to_cuda,
@@ -157,6 +157,6 @@ void vk_submit_note_uses(const struct vk_submit *m)
         r->base.sync.held_by =
             m->last_of[i] || has_own_barriers(m, i) ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
         if (r->base.sync.turns)
-            vk_copy_note_submit(r, m->first_of[i], m->last_of[i]);
+            vk_staging_note_submit(r, m->first_of[i], m->last_of[i]);
     }
 }

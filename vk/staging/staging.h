@@ -4,8 +4,8 @@
  * memory. For buffers on the GPU on which CUDA computes, CUDA works in the staging memory itself.
  *
  *     submit that hands over    Vulkan: object -> staging     record.c     unless write_discard
- *     map                       CUDA: staging -> own memory   copy.c       unless write_discard
- *     release                   CUDA: own memory -> staging   copy.c       unless read_only
+ *     map                       CUDA: staging -> own memory   staging.c    unless write_discard
+ *     release                   CUDA: own memory -> staging   staging.c    unless read_only
  *     submit that takes back    Vulkan: staging -> object     record.c     unless read_only
  *
  * The semaphores of a resource order these steps, as they order the two sides of shared memory. So
@@ -15,8 +15,8 @@
  * the next slot, and waits only for the submit that last took a slot back. A submit that hands over
  * copies to the next slot, and waits only for the release that ended CUDA's last use of it.
  */
-#ifndef GR_VK_COPY_COPY_H
-#define GR_VK_COPY_COPY_H
+#ifndef GR_VK_STAGING_STAGING_H
+#define GR_VK_STAGING_STAGING_H
 
 #include "lib/resource/image.h"
 #include "lib/sync/turns.h"
@@ -32,7 +32,7 @@ enum vk_staging_way {
     VK_STAGING_BY_CPU      /* two memories; the CPU copies between them, in stream order */
 };
 
-struct vk_staging {
+struct vk_staging_memory {
     enum vk_staging_way way;
     struct vk_binding binding; /* the Vulkan buffer; its device is held by the caller */
     VkDeviceSize offset;       /* of the bytes in the buffer */
@@ -52,21 +52,22 @@ struct vk_staging {
 };
 
 /*
- * Allocates `count` slots of `size` bytes for staging->binding.device, `by_peer` of its own memory,
- * otherwise of the host, which are zero. After an error vk_staging_end() frees what exists. The
- * CUDA context is current.
+ * Allocates `count` slots of `size` bytes for memory->binding.device, `by_peer` of its own memory,
+ * otherwise of the host, which are zero. After an error vk_staging_memory_end() frees what exists.
+ * The CUDA context is current.
  */
-gr_status vk_staging_make(struct vk_staging *staging, bool by_peer, size_t size, unsigned count,
-                          const char *call);
+gr_status vk_staging_memory_make(struct vk_staging_memory *memory, bool by_peer, size_t size,
+                                 unsigned count, const char *call);
 
 /*
  * For VK_STAGING_BY_CPU, enqueues the copy of a slot by the CPU: call it with `in` before CUDA
  * copies from `bytes`, and without after CUDA has copied to `bytes`.
  */
-gr_status vk_staging_copy(struct vk_staging *staging, unsigned slot, bool in, CUstream stream);
+gr_status vk_staging_memory_copy(struct vk_staging_memory *memory, unsigned slot, bool in,
+                                 CUstream stream);
 
 /* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
-void vk_staging_end(struct vk_staging *staging, bool alive);
+void vk_staging_memory_end(struct vk_staging_memory *memory, bool alive);
 
 /* Describes how both sides access the bytes. */
 static inline const char *vk_staging_text(enum vk_staging_way way)
@@ -90,39 +91,40 @@ struct vk_owed {
     uint32_t count, room;
 };
 
-/* The copy of a resource. gr_external.memory points to it. */
-struct vk_copy {
-    struct gr_import import;   /* without a handle */
-    struct vk_staging staging; /* its device is held */
-    CUdeviceptr own;           /* of a buffer: CUDA's own memory; 0: CUDA works in the slots */
-    struct gr_turns turns;     /* the slots; without frames in flight only one */
+/* The staging of a resource. gr_external.memory points to it. */
+struct vk_staging {
+    struct gr_import import;         /* without a handle */
+    struct vk_staging_memory memory; /* its device is held */
+    CUdeviceptr own;       /* of a buffer: CUDA's own memory; 0: CUDA works in the slots */
+    struct gr_turns turns; /* the slots; without frames in flight only one */
     struct vk_owed owed[GR_MOST_IN_FLIGHT]; /* of each slot; ranges of two slots do not overlap */
     size_t offsets[GR_MOST_LEVELS];         /* of an image: the levels in a slot */
 };
 
-/* The copy of a resource; NULL if the resource shares memory, or is closed. */
-static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
+/* The staging of a resource; NULL if the resource shares memory, or is closed. */
+static inline struct vk_staging *vk_staging_of(const struct gr_external *r)
 {
-    return gr_external_is_copied(r) ? (struct vk_copy *)r->memory : NULL;
+    return gr_external_is_copied(r) ? (struct vk_staging *)r->memory : NULL;
 }
 
 /*
  * Allocates the memory of both sides, with `in_flight` slots or, if that is 0, with one, for
  * gr_external_make_mapped(). Sets r->mipmapped for an image. NULL after recording an error.
  */
-struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *binding,
-                             const struct gr_context *context, const gr_external_part_desc *part,
-                             unsigned in_flight, unsigned flags, const char *call);
+struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_binding *binding,
+                                   const struct gr_context *context,
+                                   const gr_external_part_desc *part, unsigned in_flight,
+                                   unsigned flags, const char *call);
 
 /* Operations of struct gr_backend. */
-gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream);
-gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream);
+gr_status vk_staging_map(gr_resource *const resources[], size_t n, CUstream stream);
+gr_status vk_staging_unmap(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
  * Notes which slots a submit has used, after its commit: it `took` the bytes that the slots owed,
  * or `handed` the object over.
  */
-void vk_copy_note_submit(struct gr_external *r, bool took, bool handed);
+void vk_staging_note_submit(struct gr_external *r, bool took, bool handed);
 
 /* ---- The Vulkan side, for checked resources of one device ------------------------------------ */
 
@@ -135,7 +137,7 @@ void vk_copy_note_submit(struct gr_external *r, bool took, bool handed);
  * for commands that may run later and more than once, otherwise only the bytes that the objects do
  * not have yet. A barrier recorded afterwards must make the objects usable.
  */
-void vk_copy_record(VkCommandBuffer commands, const struct vk_resource *const list[], size_t n,
-                    bool fetch, bool all);
+void vk_staging_record(VkCommandBuffer commands, const struct vk_resource *const list[], size_t n,
+                       bool fetch, bool all);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The CUDA side of the copy transport; see copy.h. */
-#include "vk/copy/copy.h"
+/* The CUDA side of the transports copy and peer; see staging.h. */
+#include "vk/staging/staging.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
  * Reserves room in each slot for the one part that a release adds at most, so that it cannot fail.
  * Allocates only if there are many parts.
  */
-static gr_status reserve(struct vk_copy *copy, const char *call)
+static gr_status reserve(struct vk_staging *staging, const char *call)
 {
-    for (unsigned i = 0; i < copy->turns.count; i++) {
-        struct vk_owed *owed = &copy->owed[i];
+    for (unsigned i = 0; i < staging->turns.count; i++) {
+        struct vk_owed *owed = &staging->owed[i];
         if (owed->count < owed->room)
             continue;
         uint32_t room = owed->room ? 2 * owed->room : 4;
@@ -70,53 +70,55 @@ static void remove_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize e
 }
 
 /* Notes that the newest slot has written the bytes, and that no other slot owes them. */
-static void owe(struct vk_copy *copy, size_t first, size_t end)
+static void owe(struct vk_staging *staging, size_t first, size_t end)
 {
-    const unsigned newest = copy->turns.at;
-    for (unsigned i = 0; i < copy->turns.count; i++)
-        if (i != newest && copy->owed[i].count)
-            remove_part(&copy->owed[i], first, end);
-    add_part(&copy->owed[newest], first, end);
+    const unsigned newest = staging->turns.at;
+    for (unsigned i = 0; i < staging->turns.count; i++)
+        if (i != newest && staging->owed[i].count)
+            remove_part(&staging->owed[i], first, end);
+    add_part(&staging->owed[newest], first, end);
 }
 
-static void owe_nothing(struct vk_copy *copy)
+static void owe_nothing(struct vk_staging *staging)
 {
-    for (unsigned i = 0; i < copy->turns.count; i++)
-        copy->owed[i].count = 0;
+    for (unsigned i = 0; i < staging->turns.count; i++)
+        staging->owed[i].count = 0;
 }
 
-void vk_copy_note_submit(struct gr_external *r, bool took, bool handed)
+void vk_staging_note_submit(struct gr_external *r, bool took, bool handed)
 {
-    struct vk_copy *copy = vk_copy_of(r);
-    struct gr_turns *turns = &copy->turns;
+    struct vk_staging *staging = vk_staging_of(r);
+    struct gr_turns *turns = &staging->turns;
     for (unsigned i = 0; i < turns->count && took; i++)
-        if (copy->owed[i].count)
+        if (staging->owed[i].count)
             turns->of[i].drawn = r->base.sync.drawn;
     if (took)
-        owe_nothing(copy);
+        owe_nothing(staging);
     if (!handed || !(r->base.flags & GR_READ_ONLY))
         return;
-    turns->at = gr_turns_next(&copy->turns);
+    turns->at = gr_turns_next(&staging->turns);
     turns->of[turns->at].drawn = r->base.sync.drawn;
 }
 
 /* ---- Map and release ------------------------------------------------------------------------- */
 
 /* The newest slot. */
-static CUdeviceptr slot_ptr(const struct vk_copy *copy)
+static CUdeviceptr slot_ptr(const struct vk_staging *staging)
 {
-    return (CUdeviceptr)(uintptr_t)copy->staging.bytes + copy->turns.at * copy->staging.stride;
+    return (CUdeviceptr)(uintptr_t)staging->memory.bytes +
+           staging->turns.at * staging->memory.stride;
 }
 
 /* The array of a level has all layers. */
-static gr_status move_image(const gr_resource *resource, const struct vk_copy *copy, bool in,
+static gr_status move_image(const gr_resource *resource, const struct vk_staging *staging, bool in,
                             CUstream stream)
 {
     const gr_image_info *image = &resource->image;
     for (unsigned i = 0; i < image->levels; i++) {
         struct gr_level level =
             gr_level_of(image, gr_format_element(image->format, image->channels), i);
-        const struct gr_copy_side linear = gr_copy_linear(slot_ptr(copy) + copy->offsets[i], level);
+        const struct gr_copy_side linear =
+            gr_copy_linear(slot_ptr(staging) + staging->offsets[i], level);
         CUarray found;
         GR_TRY(gr_external_array(resource, i, 0, &found));
         const struct gr_copy_side array = gr_copy_array(found, 0);
@@ -130,13 +132,14 @@ static gr_status move_image(const gr_resource *resource, const struct vk_copy *c
  * Copies the mapped part between staging memory and CUDA memory. CUDA finds out from the address
  * whether the staging memory is on the host.
  */
-static gr_status move(gr_resource *resource, const struct vk_copy *copy, const gr_buffer *buffer,
-                      bool in, CUstream stream)
+static gr_status move(gr_resource *resource, const struct vk_staging *staging,
+                      const gr_buffer *buffer, bool in, CUstream stream)
 {
-    const CUdeviceptr ptr = copy->own + buffer->offset, slot = slot_ptr(copy) + buffer->offset;
+    const CUdeviceptr ptr = staging->own + buffer->offset,
+                      slot = slot_ptr(staging) + buffer->offset;
     if (resource->is_image)
-        return move_image(resource, copy, in, stream);
-    if (!copy->own)
+        return move_image(resource, staging, in, stream);
+    if (!staging->own)
         return GR_OK;
     return gr_copy_check(
         gr_driver()->MemcpyAsync(in ? ptr : slot, in ? slot : ptr, buffer->part, stream),
@@ -145,20 +148,20 @@ static gr_status move(gr_resource *resource, const struct vk_copy *copy, const g
 
 static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
-    struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
+    struct vk_staging *staging = vk_staging_of(gr_external_of(resource));
     if (!resource->sync.owes)
-        owe_nothing(copy);
-    GR_TRY(reserve(copy, "gr_map"));
+        owe_nothing(staging);
+    GR_TRY(reserve(staging, "gr_map"));
     if (resource->flags & GR_WRITE_DISCARD)
-        copy->turns.at = gr_turns_next(&copy->turns);
-    resource->ptr = copy->own ? copy->own : slot_ptr(copy);
+        staging->turns.at = gr_turns_next(&staging->turns);
+    resource->ptr = staging->own ? staging->own : slot_ptr(staging);
     if (!gr_resource_reads(resource))
         return GR_OK;
-    GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, true, stream));
-    return move(resource, copy, resource->current, true, stream);
+    GR_TRY(vk_staging_memory_copy(&staging->memory, staging->turns.at, true, stream));
+    return move(resource, staging, resource->current, true, stream);
 }
 
-gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream)
+gr_status vk_staging_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     GR_TRY(gr_external_map(resources, n, stream));
     for (size_t i = 0; i < n; i++) {
@@ -171,19 +174,19 @@ gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream)
     return GR_OK;
 }
 
-gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream)
+gr_status vk_staging_unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++) {
         const gr_buffer *buffer = resources[i]->mapped;
-        struct vk_copy *copy = vk_copy_of(gr_external_of(resources[i]));
+        struct vk_staging *staging = vk_staging_of(gr_external_of(resources[i]));
         if (!gr_resource_writes(resources[i]))
             continue;
-        GR_TRY(move(resources[i], copy, buffer, false, stream));
-        GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, false, stream));
+        GR_TRY(move(resources[i], staging, buffer, false, stream));
+        GR_TRY(vk_staging_memory_copy(&staging->memory, staging->turns.at, false, stream));
         if (resources[i]->is_image)
-            owe(copy, 0, copy->staging.size);
+            owe(staging, 0, staging->memory.size);
         else
-            owe(copy, buffer->offset, buffer->offset + buffer->part);
+            owe(staging, buffer->offset, buffer->offset + buffer->part);
         resources[i]->sync.owes = true;
     }
     GR_TRY(gr_sync_release(resources, n, stream));
@@ -199,14 +202,14 @@ gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream strea
 
 static void end(struct gr_import *import, bool alive)
 {
-    struct vk_copy *copy = (struct vk_copy *)import;
-    if (alive && copy->own)
-        gr_driver()->MemFree(copy->own);
-    vk_staging_end(&copy->staging, alive);
-    vk_device_drop(copy->staging.binding.device);
-    for (unsigned i = 0; i < copy->turns.count; i++)
-        free(copy->owed[i].parts);
-    free(copy);
+    struct vk_staging *staging = (struct vk_staging *)import;
+    if (alive && staging->own)
+        gr_driver()->MemFree(staging->own);
+    vk_staging_memory_end(&staging->memory, alive);
+    vk_device_drop(staging->memory.binding.device);
+    for (unsigned i = 0; i < staging->turns.count; i++)
+        free(staging->owed[i].parts);
+    free(staging);
 }
 
 static gr_status allocate_image(const gr_external_image_desc *desc, unsigned flags,
@@ -229,55 +232,57 @@ static gr_status allocate_image(const gr_external_image_desc *desc, unsigned fla
                         as.numLevels, gr_s(as.numLevels));
 }
 
-/* After an error the caller ends `copy`, and r->mipmapped does not exist. */
-static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
+/* After an error the caller ends `staging`, and r->mipmapped does not exist. */
+static gr_status allocate(struct vk_staging *staging, struct gr_external *r,
                           const gr_external_part_desc *part, bool by_peer, unsigned flags,
                           const char *call)
 {
     size_t size = part->size;
-    GR_TRY(reserve(copy, call));
+    GR_TRY(reserve(staging, call));
     if (part->image) {
         const gr_image_info image = gr_external_image_info(part->image);
-        size = gr_lay_out(&image, gr_format_element(image.format, image.channels), copy->offsets);
+        size =
+            gr_lay_out(&image, gr_format_element(image.format, image.channels), staging->offsets);
     }
-    GR_TRY(vk_staging_make(&copy->staging, by_peer, size, copy->turns.count, call));
-    copy->import.size = size;
+    GR_TRY(vk_staging_memory_make(&staging->memory, by_peer, size, staging->turns.count, call));
+    staging->import.size = size;
     if (part->image)
         return allocate_image(part->image, flags, &r->mipmapped, call);
-    if (by_peer && !vk_device_crosses(copy->staging.binding.device))
+    if (by_peer && !vk_device_crosses(staging->memory.binding.device))
         return GR_OK;
     CUdeviceptr ptr;
     GR_TRY_CUDA(gr_driver()->MemAlloc(&ptr, size), "cuMemAlloc",
                 "%s: %zu byte%s of device memory for the copy could not be allocated.", call, size,
                 gr_s(size));
-    copy->own = ptr;
+    staging->own = ptr;
     return GR_OK;
 }
 
-struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *binding,
-                             const struct gr_context *context, const gr_external_part_desc *part,
-                             unsigned in_flight, unsigned flags, const char *call)
+struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_binding *binding,
+                                   const struct gr_context *context,
+                                   const gr_external_part_desc *part, unsigned in_flight,
+                                   unsigned flags, const char *call)
 {
     const bool by_peer = binding->transport == GR_TRANSPORT_PEER;
     GR_ENTERED entered = 0;
     gr_endings_collect();
     if (gr_context_enter(context, &entered, call) != GR_OK)
         return NULL;
-    struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
-    if (copy) {
-        copy->import = (struct gr_import){
+    struct vk_staging *staging = gr_check_memory(calloc(1, sizeof(*staging)), call);
+    if (staging) {
+        staging->import = (struct gr_import){
             .holds = 1, .dedicated = true, .owner = binding->device, .end_part = end};
-        copy->staging.binding.device = binding->device;
-        copy->turns.count = in_flight ? in_flight : 1;
+        staging->memory.binding.device = binding->device;
+        staging->turns.count = in_flight ? in_flight : 1;
         vk_device_hold(binding->device);
     }
-    if (copy && allocate(copy, r, part, by_peer, flags, call) != GR_OK) {
-        gr_import_drop(&copy->import, true);
-        copy = NULL;
+    if (staging && allocate(staging, r, part, by_peer, flags, call) != GR_OK) {
+        gr_import_drop(&staging->import, true);
+        staging = NULL;
     }
-    if (copy && in_flight)
-        r->base.sync.turns = &copy->turns;
-    if (copy && !part->image)
-        r->base.ptr = copy->own ? copy->own : slot_ptr(copy);
-    return copy;
+    if (staging && in_flight)
+        r->base.sync.turns = &staging->turns;
+    if (staging && !part->image)
+        r->base.ptr = staging->own ? staging->own : slot_ptr(staging);
+    return staging;
 }

@@ -13,7 +13,7 @@
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
 #include "lib/base/error.h"
-#include "vk/copy/copy.h"
+#include "vk/staging/staging.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
@@ -35,7 +35,7 @@ static unsigned char *aligned(void *memory, size_t alignment)
 
 /* ---- The Vulkan buffer ----------------------------------------------------------------------- */
 
-static gr_status make_buffer(struct vk_staging *s, VkDeviceSize size, const void *chain)
+static gr_status make_buffer(struct vk_staging_memory *s, VkDeviceSize size, const void *chain)
 {
     const gr_vk_device *device = s->binding.device;
     VkBuffer *buffer = &s->binding.buffer;
@@ -64,7 +64,7 @@ static gr_status make_buffer(struct vk_staging *s, VkDeviceSize size, const void
  * Prefers cached memory, because the CPU may read the memory, and memory that is not on the device,
  * because CUDA would access device memory slowly, over the bus.
  */
-static gr_status allocate_and_bind(struct vk_staging *s, VkDeviceSize size, uint32_t types,
+static gr_status allocate_and_bind(struct vk_staging_memory *s, VkDeviceSize size, uint32_t types,
                                    const void *chain, const char *call)
 {
     const VkMemoryAllocateInfo info = {
@@ -86,7 +86,7 @@ static gr_status allocate_and_bind(struct vk_staging *s, VkDeviceSize size, uint
 
 /* ---- Memory of the Vulkan device ------------------------------------------------------------- */
 
-static gr_status share_memory(struct vk_staging *s, size_t size, const char *call)
+static gr_status share_memory(struct vk_staging_memory *s, size_t size, const char *call)
 {
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -108,7 +108,7 @@ static gr_status share_memory(struct vk_staging *s, size_t size, const char *cal
 
 /* ---- Memory of the process ------------------------------------------------------------------- */
 
-static gr_status import_pages(struct vk_staging *s, size_t size, const char *call)
+static gr_status import_pages(struct vk_staging_memory *s, size_t size, const char *call)
 {
     const gr_vk_device *device = s->binding.device;
     const VkExternalMemoryBufferCreateInfo external = {
@@ -135,7 +135,7 @@ static gr_status import_pages(struct vk_staging *s, size_t size, const char *cal
     return allocate_and_bind(s, size, need.memoryTypeBits & pages.memoryTypeBits, &import, call);
 }
 
-static gr_status import_memory(struct vk_staging *s, size_t size, const char *call)
+static gr_status import_memory(struct vk_staging_memory *s, size_t size, const char *call)
 {
     const size_t alignment = (size_t)s->binding.device->host_alignment;
     const size_t whole = rounded(size, alignment);
@@ -154,7 +154,7 @@ static gr_status import_memory(struct vk_staging *s, size_t size, const char *ca
 /* ---- Memory of Vulkan ------------------------------------------------------------------------ */
 
 /* Registers whole pages, so that no other allocation shares a page. */
-static gr_status register_memory(struct vk_staging *s, size_t whole, void *mapping)
+static gr_status register_memory(struct vk_staging_memory *s, size_t whole, void *mapping)
 {
     s->mapped = aligned(mapping, gr_machine_page());
     s->offset = (VkDeviceSize)(s->mapped - (unsigned char *)mapping);
@@ -173,7 +173,7 @@ static gr_status register_memory(struct vk_staging *s, size_t whole, void *mappi
     return GR_OK;
 }
 
-static gr_status map_memory(struct vk_staging *s, size_t size, const char *call)
+static gr_status map_memory(struct vk_staging_memory *s, size_t size, const char *call)
 {
     const gr_vk_device *device = s->binding.device;
     const size_t page = gr_machine_page(), whole = rounded(size, page);
@@ -205,7 +205,8 @@ static void CUDA_CB copy_to_mapped(void *user)
     memcpy(slot->mapped, slot->bytes, slot->size);
 }
 
-gr_status vk_staging_copy(struct vk_staging *s, unsigned slot, bool in, CUstream stream)
+gr_status vk_staging_memory_copy(struct vk_staging_memory *s, unsigned slot, bool in,
+                                 CUstream stream)
 {
     if (s->way != VK_STAGING_BY_CPU)
         return GR_OK;
@@ -217,7 +218,7 @@ gr_status vk_staging_copy(struct vk_staging *s, unsigned slot, bool in, CUstream
 
 /* ---- All ways -------------------------------------------------------------------------------- */
 
-void vk_staging_end(struct vk_staging *s, bool alive)
+void vk_staging_memory_end(struct vk_staging_memory *s, bool alive)
 {
     const bool imported = s->way == VK_STAGING_IMPORTED;
     if (alive && s->bytes && (imported || s->way == VK_STAGING_REGISTERED))
@@ -230,16 +231,16 @@ void vk_staging_end(struct vk_staging *s, bool alive)
         free(s->allocated);
     else if (alive && s->allocated)
         gr_driver()->MemFreeHost(s->allocated);
-    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
+    *s = (struct vk_staging_memory){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
 }
 
-typedef gr_status make_function(struct vk_staging *s, size_t size, const char *call);
+typedef gr_status make_function(struct vk_staging_memory *s, size_t size, const char *call);
 
 /* The ways that are possible here, the best one first. */
 struct ways {
     make_function *make[2];
     size_t count;
-    struct vk_staging *staging;
+    struct vk_staging_memory *memory;
     size_t size; /* of all slots */
     const char *call;
 };
@@ -247,19 +248,19 @@ struct ways {
 static gr_status try_way(void *of, size_t i)
 {
     const struct ways *ways = of;
-    gr_status status = ways->make[i](ways->staging, ways->size, ways->call);
+    gr_status status = ways->make[i](ways->memory, ways->size, ways->call);
     if (status != GR_OK)
-        vk_staging_end(ways->staging, true);
+        vk_staging_memory_end(ways->memory, true);
     return status;
 }
 
-gr_status vk_staging_make(struct vk_staging *s, bool by_peer, size_t size, unsigned count,
-                          const char *call)
+gr_status vk_staging_memory_make(struct vk_staging_memory *s, bool by_peer, size_t size,
+                                 unsigned count, const char *call)
 {
     const gr_vk_device *device = s->binding.device;
     const size_t stride = count > 1 && size <= SIZE_MAX / 2 ? rounded(size, SLOT_ALIGNMENT) : size;
-    struct ways ways = {.staging = s, .size = stride * count, .call = call};
-    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
+    struct ways ways = {.memory = s, .size = stride * count, .call = call};
+    *s = (struct vk_staging_memory){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
     if (stride > SIZE_MAX / 2 / count)
         return gr_fail(GR_ERR_NO_MEMORY, call,
                        "Memory for copies (bytes: %zu, %u time%s) cannot be allocated.", size,
