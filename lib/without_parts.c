@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions of the parts that this build leaves out. Each fails, and its message names the
- * remedy. gl/shared/without_vulkan.c has those of OpenGL.
+ * remedy. gl/memory/without_vulkan.c has those of OpenGL.
  */
 #include <grinterop/share.h>
 #include <grinterop/tensor.h>

@@ -13,7 +13,7 @@
 #include "lib/base/flags.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 #define IN_FLIGHT 4 /* of GR_COMPAT=in_flight */
 

@@ -20,8 +20,8 @@
 #include "gl/format/format.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
-#include "gl/shared/shared.h"
-#include "gl/staged/staged.h"
+#include "gl/memory/memory.h"
+#include "gl/staging/staging.h"
 
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
@@ -165,7 +165,7 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
                       "gr_from_gl_buffer() or gr_from_gl_image() with an object of your own",
                       wish->call) != GR_OK)
         return NULL;
-    if (own.in_flight && gl_staged_check_format(format, &wish->context, wish->call) != GR_OK)
+    if (own.in_flight && gl_staging_check_format(format, &wish->context, wish->call) != GR_OK)
         return NULL;
     unsigned allowed = gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames,
                                             uncopied | by_frames, wish->call);

@@ -11,7 +11,7 @@
 #include "lib/resource/stream.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 /* ---- By interop ------------------------------------------------------------------------------ */
 
@@ -77,7 +77,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
     r->in_flight = options->in_flight;
     gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
     if (status == GR_OK && r->in_flight && r->target)
-        status = gl_staged_check_format(r->format, &r->context, call);
+        status = gl_staging_check_format(r->format, &r->context, call);
     if (status == GR_OK) {
         gl_transports_order(&choice, &order, allowed);
         status = gr_choose_transport(&choice, attempt, &existing);

@@ -14,8 +14,8 @@
 #include "lib/base/error.h"
 #include "gl/create/create.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/shared.h"
-#include "gl/staged/staged.h"
+#include "gl/memory/memory.h"
+#include "gl/staging/staging.h"
 
 #define TRIAL_BYTES 16
 
@@ -63,7 +63,7 @@ static bool probe_interop(const struct contexts *contexts, char *reason, size_t 
 
 static bool probe_shared(const struct contexts *contexts, char *reason, size_t size)
 {
-    return gl_shared_probe(&contexts->gl, &contexts->cuda, reason, size);
+    return gl_memory_probe(&contexts->gl, &contexts->cuda, reason, size);
 }
 
 static const char *describe_copies(const struct gl_context *gl)
@@ -107,7 +107,7 @@ static bool probe_peer(const struct contexts *contexts, char *reason, size_t siz
     enum gl_reach reach;
     if (!gl_peer_reaches(&reach, reason, size))
         return false;
-    if (!gl_shared_probe(&contexts->gl, &contexts->cuda, shares, sizeof(shares))) {
+    if (!gl_memory_probe(&contexts->gl, &contexts->cuda, shares, sizeof(shares))) {
         snprintf(reason, size, "%s", shares);
         return false;
     }

@@ -11,7 +11,7 @@
 #include "gl/context/saved_state.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 /* Records that none of the requested transports is possible. */
 static void refuse_set(unsigned wanted, const char *call)
@@ -94,7 +94,7 @@ static bool can_use_peer(struct gl_order *o, char *text, size_t size)
     if (gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current &&
         !gl_peer_reaches(o->reach, text, size))
         return false;
-    return *o->reach == GL_REACH_PEER || !gl_staged_refuses(o->format, text, size);
+    return *o->reach == GL_REACH_PEER || !gl_staging_refuses(o->format, text, size);
 }
 
 /* Orders the transports of an existing object for two GPUs. `why` says why peer is impossible. */

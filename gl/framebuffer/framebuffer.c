@@ -21,8 +21,8 @@
 #include "gl/framebuffer/framebuffer.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/object.h"
-#include "gl/shared/shared.h"
-#include "gl/staged/staged.h"
+#include "gl/memory/memory.h"
+#include "gl/staging/staging.h"
 
 /* Parts of the staging buffer begin at multiples of this. */
 #define PART_ALIGNMENT 256
@@ -268,7 +268,7 @@ static gr_status fill(const struct fetch *f)
 static gr_status fill_staging(void *of)
 {
     struct fetch *f = of;
-    GR_TRY(gl_staged_fill(f->staging, &f->name));
+    GR_TRY(gl_staging_fill(f->staging, &f->name));
     return fill(f);
 }
 
@@ -385,7 +385,7 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
     GL_SAVED(before, GL_SAVE(ERRORS) | GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER));
     gr_status status = work(f);
     if (f->staging)
-        gl_staged_unfill(f->staging); /* after an error no map has used what OpenGL wrote */
+        gl_staging_unfill(f->staging); /* after an error no map has used what OpenGL wrote */
     if (f->shader)
         gl_shader_pass(f->shader, f->staging ? &((struct gl_resource *)f->staging)->shader : NULL);
     return status;

@@ -66,7 +66,7 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     r->stored = now->stored;
     r->immutable = now->immutable;
     r->arrays = now->arrays;
-    r->staged = now->staged;
+    r->staging = now->staging;
     r->way = now->way;
     r->replaced = false;
     move_context(&r->context, &now->context);

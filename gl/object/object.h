@@ -9,7 +9,7 @@
 #include "gl/format/format.h"
 
 struct gl_arrays;
-struct gl_staged;
+struct gl_staging;
 struct gl_shader;
 struct gr_transport_choice;
 
@@ -49,13 +49,13 @@ struct gl_resource {
     struct gl_view view;
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
-    struct gl_arrays *arrays;  /* for images of transports that copy */
-    struct gl_staged *staged;  /* likewise */
-    enum gl_reach reach;       /* set by gl_peer_reaches() */
-    unsigned in_flight;        /* of gr_gl_options */
-    const char *way;           /* the way of the copies, for `transport`, or NULL */
-    struct gl_shader *shader;  /* the shader that copies its texels, or NULL */
-    struct gl_deferred parked; /* the list entry while the end is deferred */
+    struct gl_arrays *arrays;   /* for images of transports that copy */
+    struct gl_staging *staging; /* likewise */
+    enum gl_reach reach;        /* set by gl_peer_reaches() */
+    unsigned in_flight;         /* of gr_gl_options */
+    const char *way;            /* the way of the copies, for `transport`, or NULL */
+    struct gl_shader *shader;   /* the shader that copies its texels, or NULL */
+    struct gl_deferred parked;  /* the list entry while the end is deferred */
     struct gl_names
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
     /* the name of the transport, and the reason for its choice if there is one to report */

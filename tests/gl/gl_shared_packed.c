@@ -121,7 +121,7 @@ GROUP("packed", add_made_case)
 
 /*
  * All bytes of a buffer get one value: in memory that is not dedicated, the NVIDIA driver shows
- * stale bytes after such writes (see gl/shared/buffer.c).
+ * stale bytes after such writes (see gl/memory/buffer.c).
  */
 SHARED_TEST(each_packed_buffer_has_its_own_bytes)
 {

@@ -3,7 +3,7 @@
  * Images of the shared transport: memory of grinterop's private Vulkan device that is exported to
  * OpenGL and CUDA.
  */
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #include <epoxy/gl.h>
 #include <grinterop/vk.h>
@@ -228,12 +228,12 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
         gr_s(info->levels));
 }
 
-gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call)
+gr_status gl_memory_check_format(const gr_gl_image_desc *image, const char *call)
 {
     return format_of(image->internal_format, call) ? GR_OK : gr_last_error()->status;
 }
 
-gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
+gr_status gl_memory_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish)
 {
     const gr_gl_image_desc *info = wish->image;
@@ -246,6 +246,6 @@ gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cud
     GR_TRY(map_into_cuda(r, cuda, info, call));
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
     const struct gr_import *memory = r->gl.external.memory;
-    GR_TRY(gl_shared_import(r->gl.owned, fd, memory->size, memory->dedicated, call));
+    GR_TRY(gl_memory_import(r->gl.owned, fd, memory->size, memory->dedicated, call));
     return make_storage(r, info, call);
 }

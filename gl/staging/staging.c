@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The operations of the staged transports. A map that reads lets OpenGL copy the object to a slot,
- * and CUDA follows. A release that writes is the reverse. Where threads wait, a ring delays the
- * copy after a release until OpenGL acquires the object, and starts the copy for a map when OpenGL
- * releases the object, so that several frames are in flight.
+ * The operations of the transports that copy. A map that reads lets OpenGL copy the object to a
+ * slot, and CUDA follows. A release that writes is the reverse. Where threads wait, a ring delays
+ * the copy after a release until OpenGL acquires the object, and starts the copy for a map when
+ * OpenGL releases the object, so that several frames are in flight.
  */
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 #include <epoxy/gl.h>
 
@@ -18,10 +18,10 @@
 /* The resources of a run have the same backend, and so the same kind. */
 static const struct gl_staging_kind *kind_of(gr_resource *const resources[])
 {
-    return ((const struct gl_resource *)resources[0])->staged->kind;
+    return ((const struct gl_resource *)resources[0])->staging->kind;
 }
 
-static void advance(struct gl_staged *s)
+static void advance(struct gl_staging *s)
 {
     s->turn = (s->turn + 1) % s->count;
 }
@@ -36,8 +36,8 @@ static bool choose(gr_resource *const resources[], size_t n, predicate *which)
     bool any = false;
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        r->staged->chosen = which(r);
-        any |= r->staged->chosen;
+        r->staging->chosen = which(r);
+        any |= r->staging->chosen;
     }
     return any;
 }
@@ -45,13 +45,13 @@ static bool choose(gr_resource *const resources[], size_t n, predicate *which)
 /* Whether CUDA copies between the slot and memory of its own. */
 static bool has_memory(const struct gl_resource *r)
 {
-    return r->staged->own || (r->staged->arrays && !r->base.current->linear);
+    return r->staging->own || (r->staging->arrays && !r->base.current->linear);
 }
 
 /* In a ring, the copy for this map was issued earlier. */
 static bool is_fetched(const struct gl_resource *r)
 {
-    return r->staged->fetched && r->base.in_a_ring;
+    return r->staging->fetched && r->base.in_a_ring;
 }
 
 /* Whether CUDA reads a slot that OpenGL has written for this map, by a copy or by a fill. */
@@ -62,7 +62,7 @@ static bool is_signalled(const struct gl_resource *r)
 
 static bool is_read(const struct gl_resource *r)
 {
-    return is_signalled(r) && !r->staged->filled;
+    return is_signalled(r) && !r->staging->filled;
 }
 
 static bool is_written(const struct gl_resource *r)
@@ -72,7 +72,7 @@ static bool is_written(const struct gl_resource *r)
 
 static bool is_owed(const struct gl_resource *r)
 {
-    return r->staged->owed;
+    return r->staging->owed;
 }
 
 /*
@@ -81,7 +81,7 @@ static bool is_owed(const struct gl_resource *r)
  */
 static bool is_settled_first(const struct gl_resource *r)
 {
-    return r->staged->owed && (gr_resource_reads(&r->base) || !r->base.in_a_ring);
+    return r->staging->owed && (gr_resource_reads(&r->base) || !r->base.in_a_ring);
 }
 
 static bool is_copied_by_map(const struct gl_resource *r)
@@ -93,7 +93,7 @@ static bool is_copied_by_map(const struct gl_resource *r)
 static gr_status check_unlocked(gr_resource *const resources[], size_t n, const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        if (!resources[i]->is_image && ((const struct gl_resource *)resources[i])->staged->chosen)
+        if (!resources[i]->is_image && ((const struct gl_resource *)resources[i])->staging->chosen)
             GR_TRY(gl_object_check_unlocked(resources[i], call));
     return GR_OK;
 }
@@ -111,7 +111,7 @@ static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstre
 /* Copies between the object and its slot. */
 static gr_status move(const struct gl_resource *r, bool read)
 {
-    const struct gl_staged *s = r->staged;
+    const struct gl_staging *s = r->staging;
     if (s->in_place)
         return GR_OK;
     if (!read && !gl_object_intact(&r->base)) /* the data is lost; waits as for other data */
@@ -134,12 +134,12 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, bool read
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staged->chosen)
+        if (r->staging->chosen)
             status = move(r, read);
     }
     if (status != GR_OK)
         return status;
-    return gl_object_check_copied(resources[0], n, first->staged->kind->gl_calls,
+    return gl_object_check_copied(resources[0], n, first->staging->kind->gl_calls,
                                   read ? "read" : "take back");
 }
 
@@ -155,7 +155,7 @@ static gr_status write_objects(gr_resource *const resources[], size_t n)
     const gr_status ended = kind->from_gl(resources, n, false);
     status = status == GR_OK ? ended : status;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gl_staged *s = ((const struct gl_resource *)resources[i])->staged;
+        struct gl_staging *s = ((const struct gl_resource *)resources[i])->staging;
         s->owed = s->owed && !s->chosen;
     }
     return status;
@@ -195,7 +195,7 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 /* Sets the address of a buffer, and copies what CUDA reads to its own memory. */
 static gr_status enter_cuda(struct gl_resource *r, CUstream stream)
 {
-    const struct gl_staged *s = r->staged;
+    const struct gl_staging *s = r->staging;
     r->base.ptr = s->own ? s->own : s->kind->place(s).cuda;
     return has_memory(r) && gr_resource_reads(&r->base) ? s->kind->copy(r, true, stream) : GR_OK;
 }
@@ -207,8 +207,8 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
     GR_TRY(choose(resources, n, is_settled_first) ? write_objects(resources, n) : GR_OK);
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if ((r->staged->kind->has_semaphores && !r->staged->filled) || is_read(r))
-            advance(r->staged);
+        if ((r->staging->kind->has_semaphores && !r->staging->filled) || is_read(r))
+            advance(r->staging);
     }
     GR_TRY(read_objects(resources, n, is_read, is_signalled));
     /*
@@ -229,7 +229,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     const gr_status status = map_all(resources, n, stream);
     for (size_t i = 0; i < n; i++) {
-        struct gl_staged *s = ((struct gl_resource *)resources[i])->staged;
+        struct gl_staging *s = ((struct gl_resource *)resources[i])->staging;
         s->fetched = s->filled = false;
     }
     return status;
@@ -237,14 +237,14 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 
 static CUdeviceptr linear(const gr_resource *resource)
 {
-    const struct gl_staged *s = ((const struct gl_resource *)resource)->staged;
+    const struct gl_staging *s = ((const struct gl_resource *)resource)->staging;
     return s->is_linear ? s->kind->place(s).cuda : 0;
 }
 
 /* What a ring owes is the whole image. */
 static bool moves_region(const gr_resource *resource)
 {
-    return !((const struct gl_resource *)resource)->staged->owed && gl_texels_regions_supported();
+    return !((const struct gl_resource *)resource)->staging->owed && gl_texels_regions_supported();
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ static gr_status mark_work(gr_resource *const resources[], size_t n, CUstream st
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         struct gr_last_work *work = &resources[i]->sync.work;
-        if (has_memory(r) || (r->staged->arrays && work->recorded))
+        if (has_memory(r) || (r->staging->arrays && work->recorded))
             GR_TRY(gr_work_mark(work, stream));
         else
             gr_work_note(work, stream);
@@ -272,7 +272,7 @@ static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream s
     const struct gl_staging_kind *kind = kind_of(resources);
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (has_memory(r) && r->staged->chosen)
+        if (has_memory(r) && r->staging->chosen)
             GR_TRY(kind->copy(r, false, stream));
     }
     GR_TRY(mark_work(resources, n, stream));
@@ -302,7 +302,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     }
     if (resources[0]->in_a_ring && !kind->has_semaphores) {
         for (size_t i = 0; i < n; i++) {
-            struct gl_staged *s = ((const struct gl_resource *)resources[i])->staged;
+            struct gl_staging *s = ((const struct gl_resource *)resources[i])->staging;
             s->owed = s->chosen;
         }
         return GR_OK;
@@ -329,13 +329,13 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
 
 static bool is_read_ahead(const struct gl_resource *r)
 {
-    return r->staged->reads_ahead && !gr_resource_writes(&r->base);
+    return r->staging->reads_ahead && !gr_resource_writes(&r->base);
 }
 
 /* Also objects whose storage CUDA accesses itself, when OpenGL has finished with it. */
 static bool is_left(const struct gl_resource *r)
 {
-    return is_read_ahead(r) || r->staged->in_place;
+    return is_read_ahead(r) || r->staging->in_place;
 }
 
 /* What OpenGL wrote is already in transit before CUDA acquires it. */
@@ -352,13 +352,13 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staged->chosen && !is_fetched(r))
-            advance(r->staged);
+        if (r->staging->chosen && !is_fetched(r))
+            advance(r->staging);
     }
     GR_TRY(read_objects(resources, n, is_left, is_left));
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        r->staged->fetched = is_read_ahead(r);
+        r->staging->fetched = is_read_ahead(r);
     }
     if (ahead)
         glFlush();
@@ -367,10 +367,10 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
 
 /* ---- Frames that OpenGL writes --------------------------------------------------------------- */
 
-gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
+gr_status gl_staging_fill(gr_resource *resource, unsigned int *name)
 {
     const struct gl_resource *r = (const struct gl_resource *)resource;
-    struct gl_staged *s = r->staged;
+    struct gl_staging *s = r->staging;
     *name = r->name;
     if (resource->backend != &gl_peer)
         return GR_OK;
@@ -385,10 +385,10 @@ gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* Takes the staging from the resource. */
-static struct gl_staged *take(struct gl_resource *r)
+static struct gl_staging *take(struct gl_resource *r)
 {
-    struct gl_staged *s = r->staged;
-    r->staged = NULL;
+    struct gl_staging *s = r->staging;
+    r->staging = NULL;
     r->arrays = NULL;
     if (s->kind->drop)
         s->kind->drop(s);
@@ -398,7 +398,7 @@ static struct gl_staged *take(struct gl_resource *r)
 static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->staged) { /* otherwise park() has ended it */
+    if (r->staging) { /* otherwise park() has ended it */
         if (gl_object_on_thread(resource)) {
             /* the newest ring frame that CUDA wrote may still be in its slot only */
             GR_NO_STATUS();
@@ -409,11 +409,11 @@ static gr_status unregister(gr_resource *resource)
          * The object's own storage, and memory that OpenGL mapped in a context that was destroyed,
          * end before or with the resource, and CUDA may get their addresses for other memory.
          */
-        if (r->staged->in_place ||
-            (!r->staged->kind->has_semaphores && gl_object_is_gone(resource)))
+        if (r->staging->in_place ||
+            (!r->staging->kind->has_semaphores && gl_object_is_gone(resource)))
             (void)gr_work_finish(&resource->sync.work);
         gr_ending_after(&take(r)->ending, &resource->context, gr_work_take(&resource->sync.work),
-                        gl_staged_end);
+                        gl_staging_end);
         gr_endings_collect();
     }
     gl_object_collect(resource);
@@ -430,13 +430,13 @@ static void end_staging(gr_resource *resource)
     GR_ENTERED entered = 0;
     struct gl_resource *r = (struct gl_resource *)resource;
     const struct gr_last_work *work = &resource->sync.work;
-    if (!r->staged || r->staged->owed)
+    if (!r->staging || r->staging->owed)
         return;
     if (gr_context_enter(&resource->context, &entered, "The end") != GR_OK)
         return;
     if (!work->recorded || gr_driver()->EventQuery(work->event) == CUDA_SUCCESS) {
         gr_work_end(&resource->sync.work, true);
-        gl_staged_end(&take(r)->ending, true);
+        gl_staging_end(&take(r)->ending, true);
     }
 }
 
@@ -454,19 +454,19 @@ static void park(gr_resource *resource, bool freed)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->staged) /* the CUDA objects ended with their context */
-        gl_staged_end(&take(r)->ending, false);
+    if (r->staging) /* the CUDA objects ended with their context */
+        gl_staging_end(&take(r)->ending, false);
     gl_object_destroy(resource);
 }
 
 static void signal_in_place(const gr_resource *resource)
 {
-    const struct gl_staged *s = ((const struct gl_resource *)resource)->staged;
+    const struct gl_staging *s = ((const struct gl_resource *)resource)->staging;
     if (s && s->kind->signal)
         s->kind->signal(s);
 }
 
-#define STAGED_OPERATIONS                                                                          \
+#define STAGING_OPERATIONS                                                                         \
     GL_OBJECT_OPERATIONS,                                                                          \
         .check_storage = check_mappable, .signal_in_place = signal_in_place, .map = map,           \
         .undo_map = undo_map, .unmap = unmap, .abandon = abandon, .moves_region = moves_region,    \
@@ -475,6 +475,6 @@ static void signal_in_place(const gr_resource *resource)
         .destroy = destroy
 
 const struct gr_backend gl_copy = {
-    .transport = GR_TRANSPORT_COPY, .name = "copy", STAGED_OPERATIONS};
+    .transport = GR_TRANSPORT_COPY, .name = "copy", STAGING_OPERATIONS};
 const struct gr_backend gl_peer = {
-    .transport = GR_TRANSPORT_PEER, .name = "peer", STAGED_OPERATIONS};
+    .transport = GR_TRANSPORT_PEER, .name = "peer", STAGING_OPERATIONS};

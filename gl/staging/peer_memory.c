@@ -4,7 +4,7 @@
  * both sides. So no thread waits, and CUDA works on the next frame in another slot while OpenGL
  * draws.
  */
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 #include <stdio.h>
 
@@ -16,29 +16,29 @@
 #include "lib/cuda/driver.h"
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 #include "gl/texels/buffer_shader.h"
 
-struct shared_staging {
-    struct gl_staged staged;
+struct peer_staging {
+    struct gl_staging staging;
     gr_resource *slots[GR_MOST_IN_FLIGHT];
     uint64_t used; /* the slots that OpenGL has used and not given back yet, a bit each */
 };
 
-static struct shared_staging *staging_of(const gr_resource *resource)
+static struct peer_staging *staging_of(const gr_resource *resource)
 {
-    return (struct shared_staging *)((const struct gl_resource *)resource)->staged;
+    return (struct peer_staging *)((const struct gl_resource *)resource)->staging;
 }
 
 static gr_resource *slot_of(const gr_resource *resource)
 {
-    const struct shared_staging *s = staging_of(resource);
-    return s->slots[s->staged.turn];
+    const struct peer_staging *s = staging_of(resource);
+    return s->slots[s->staging.turn];
 }
 
-static struct gl_place place(const struct gl_staged *s)
+static struct gl_place place(const struct gl_staging *s)
 {
-    const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
+    const gr_resource *slot = ((const struct peer_staging *)s)->slots[s->turn];
     return (struct gl_place){
         .buffer = ((const struct gl_resource *)slot)->name, .of_cuda = true, .cuda = slot->ptr};
 }
@@ -68,7 +68,7 @@ static gr_status use(gr_resource *const slots[], size_t n, bool begin)
     return GR_OK;
 }
 
-static bool has_used(const struct shared_staging *s, unsigned slot)
+static bool has_used(const struct peer_staging *s, unsigned slot)
 {
     return s->used >> slot & 1;
 }
@@ -79,7 +79,7 @@ static gr_status give_back(gr_resource *const resources[], size_t n)
     gr_resource *slots[GR_BATCH];
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        struct shared_staging *s = staging_of(resources[i]);
+        struct peer_staging *s = staging_of(resources[i]);
         for (unsigned j = 0; s->used; j++) {
             if (count == GR_BATCH) {
                 GR_TRY(use(slots, count, false));
@@ -99,7 +99,7 @@ static gr_status to_gl(gr_resource *const resources[], size_t n, bool read)
     size_t count = 0;
     (void)read;
     for (size_t i = 0; i < n; i++)
-        if (staging_of(resources[i])->staged.chosen)
+        if (staging_of(resources[i])->staging.chosen)
             slots[count++] = slot_of(resources[i]);
     return use(slots, count, true);
 }
@@ -113,14 +113,14 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
     bool due = false;
     (void)read;
     for (size_t i = 0; i < n; i++) {
-        struct shared_staging *s = staging_of(resources[i]);
-        if (!s->staged.chosen)
+        struct peer_staging *s = staging_of(resources[i]);
+        if (!s->staging.chosen)
             continue;
         unsigned used = 0;
-        s->used |= (uint64_t)1 << s->staged.turn;
-        for (unsigned j = 0; j < s->staged.count; j++)
+        s->used |= (uint64_t)1 << s->staging.turn;
+        for (unsigned j = 0; j < s->staging.count; j++)
             used += has_used(s, j);
-        due |= used >= (s->staged.count + 1) / 2;
+        due |= used >= (s->staging.count + 1) / 2;
     }
     return due ? give_back(resources, n) : GR_OK;
 }
@@ -132,8 +132,8 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
     gr_status status = GR_OK;
     list(resources, n, slots);
     for (size_t i = 0; i < n; i++) {
-        const struct shared_staging *s = staging_of(resources[i]);
-        if (has_used(s, s->staged.turn))
+        const struct peer_staging *s = staging_of(resources[i]);
+        if (has_used(s, s->staging.turn))
             GR_TRY(give_back(resources, n));
     }
     for (size_t i = 0, length; i < n && status == GR_OK; i += length) {
@@ -159,9 +159,9 @@ static gr_status from_cuda(gr_resource *const resources[], size_t n, CUstream st
     return slots[0]->backend->unmap(slots, n, stream);
 }
 
-static void signal_slot(const struct gl_staged *s)
+static void signal_slot(const struct gl_staging *s)
 {
-    const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
+    const gr_resource *slot = ((const struct peer_staging *)s)->slots[s->turn];
     slot->backend->signal_in_place(slot);
 }
 
@@ -169,7 +169,7 @@ static void signal_slot(const struct gl_staged *s)
 
 static gr_status move(const struct gl_resource *r, bool read)
 {
-    const unsigned int slot = place(r->staged).buffer;
+    const unsigned int slot = place(r->staging).buffer;
     const struct gl_span span = gl_span_of(r);
     gl_buffer_copy(r->shader, read ? r->name : slot, read ? slot : r->name, slot, span.offset,
                    span.size);
@@ -179,7 +179,7 @@ static gr_status move(const struct gl_resource *r, bool read)
 static gr_status copy(const struct gl_resource *r, bool up, CUstream stream)
 {
     const struct gl_span span = gl_span_of(r);
-    const struct gl_staged *s = r->staged;
+    const struct gl_staging *s = r->staging;
     if (r->base.is_image)
         return gl_arrays_stream(r, place(s), up, stream);
     const CUdeviceptr own = s->own + span.offset, slot = place(s).cuda + span.offset;
@@ -192,23 +192,23 @@ static gr_status copy(const struct gl_resource *r, bool up, CUstream stream)
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* The slots know their own work, and so when their memory ends. */
-static void drop(struct gl_staged *s)
+static void drop(struct gl_staging *s)
 {
-    struct shared_staging *shared = (struct shared_staging *)s;
+    struct peer_staging *p = (struct peer_staging *)s;
     for (unsigned i = 0; i < s->count; i++)
-        if (shared->slots[i])
-            gr_resource_drop(shared->slots[i]);
+        if (p->slots[i])
+            gr_resource_drop(p->slots[i]);
     s->count = 0;
 }
 
-static void describe(const struct gl_resource *r, struct gl_staged *s)
+static void describe(const struct gl_resource *r, struct gl_staging *s)
 {
     snprintf(s->way, sizeof(s->way), "%u staging buffer%s of %zu byte%s, which %s", s->count,
              gr_s(s->count), s->size, gr_s(s->size),
              r->shader ? "a shader copies" : "calls of OpenGL copy");
 }
 
-static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call)
+static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flags, const char *call)
 {
     /* CUDA reads one slot while OpenGL writes the other */
     const unsigned usual = flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? 4 : 1;
@@ -224,7 +224,7 @@ static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags
         slot->in_a_ring = true; /* its maps and uses by OpenGL are apart */
         gl_object_label_staging(slot);
         gr_live_remove(GR_LIVE_RESOURCE, slot);
-        ((struct shared_staging *)s)->slots[s->count] = slot;
+        ((struct peer_staging *)s)->slots[s->count] = slot;
     }
     describe(r, s);
     return GR_OK;
@@ -240,11 +240,11 @@ static void prepare(struct gl_resource *r)
         r->shader = gl_shader_use(&r->context);
     if (r->shader && !r->base.is_image && !r->owned) /* that may only be staging */
         gl_buffer_shader_prepare(r->shader);
-    describe(r, r->staged);
+    describe(r, r->staging);
 }
 
-const struct gl_staging_kind gl_shared_memory = {
-    .size = sizeof(struct shared_staging),
+const struct gl_staging_kind gl_peer_memory = {
+    .size = sizeof(struct peer_staging),
     .has_semaphores = true,
     .gl_calls = "glDispatchCompute, glCopyNamedBufferSubData, glGetTextureSubImage",
     .make = make,

@@ -5,7 +5,7 @@
  * storage of the object itself. Otherwise CUDA allocates the memory, and the thread copies between
  * it and OpenGL. The thread waits for fences of OpenGL and events of CUDA.
  */
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@
 #define LEAST_PIECE ((size_t)2 << 20)
 
 struct host_staging {
-    struct gl_staged staged;
+    struct gl_staging staging;
     unsigned char *host; /* the slots, at a distance of `stride` */
     size_t stride;
     size_t first;      /* the offset of the first slot in the OpenGL buffer */
@@ -52,10 +52,10 @@ struct host_staging {
 
 static struct host_staging *host_of(const struct gl_resource *r)
 {
-    return (struct host_staging *)r->staged;
+    return (struct host_staging *)r->staging;
 }
 
-static struct gl_place place(const struct gl_staged *s)
+static struct gl_place place(const struct gl_staging *s)
 {
     const struct host_staging *h = (const struct host_staging *)s;
     const size_t at = s->turn * h->stride;
@@ -78,7 +78,7 @@ static void put_fence(struct gl_names *names, unsigned i)
 /* Blocks the thread until the fence is signalled, if there is one. */
 static gr_status wait_fence(const struct gl_resource *r, unsigned i, const char *call)
 {
-    struct gl_names *names = r->staged->names;
+    struct gl_names *names = r->staging->names;
     struct __GLsync *fence = names->fences[i];
     GLenum found;
     if (!fence)
@@ -113,7 +113,7 @@ static gr_status wait_fence(const struct gl_resource *r, unsigned i, const char 
 static gr_status wait_event(CUevent event, const struct gl_resource *r)
 {
     CUresult result = gr_driver()->EventQuery(event);
-    if (result == CUDA_ERROR_NOT_READY && r->staged->size > GL_COPY_BY_CPU)
+    if (result == CUDA_ERROR_NOT_READY && r->staging->size > GL_COPY_BY_CPU)
         glFlush();
     if (result == CUDA_ERROR_NOT_READY)
         result = gr_event_finish(event);
@@ -122,7 +122,7 @@ static gr_status wait_event(CUevent event, const struct gl_resource *r)
 
 static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
 {
-    return gr_copy_check(gr_driver()->EventRecord(host_of(r)->passed[r->staged->turn], stream),
+    return gr_copy_check(gr_driver()->EventRecord(host_of(r)->passed[r->staging->turn], stream),
                          "cuEventRecord", &r->base);
 }
 
@@ -145,7 +145,7 @@ static struct pieces pieces_of(const struct gl_resource *r, bool read)
     const struct host_staging *h = host_of(r);
     struct pieces pieces = {.all = gl_span_of(r), .count = 1};
     const size_t size = pieces.step = pieces.all.size;
-    const bool waits = read && (!h->is_mapped || !r->base.current || h->staged.fetched);
+    const bool waits = read && (!h->is_mapped || !r->base.current || h->staging.fetched);
     if (r->base.is_image || !h->piece_ends[0] || size < 2 * LEAST_PIECE || waits)
         return pieces;
     pieces.step = (size + MOST_PIECES - 1) / MOST_PIECES;
@@ -169,12 +169,12 @@ static bool has_pieces(const struct gl_resource *r, bool read)
 
 static void move_piece(const struct gl_resource *r, struct gl_span span, bool read)
 {
-    const struct gl_place slot = place(r->staged);
-    const GLintptr object = (GLintptr)span.offset, staged = (GLintptr)(slot.offset + span.offset);
+    const struct gl_place slot = place(r->staging);
+    const GLintptr object = (GLintptr)span.offset, staging = (GLintptr)(slot.offset + span.offset);
     if (slot.buffer && read)
-        glCopyNamedBufferSubData(r->name, slot.buffer, object, staged, (GLsizeiptr)span.size);
+        glCopyNamedBufferSubData(r->name, slot.buffer, object, staging, (GLsizeiptr)span.size);
     else if (slot.buffer)
-        glCopyNamedBufferSubData(slot.buffer, r->name, staged, object, (GLsizeiptr)span.size);
+        glCopyNamedBufferSubData(slot.buffer, r->name, staging, object, (GLsizeiptr)span.size);
     if (slot.buffer)
         return;
     /* OpenGL has not mapped the host memory */
@@ -182,7 +182,7 @@ static void move_piece(const struct gl_resource *r, struct gl_span span, bool re
     const struct gl_buffer buffer = {.name = r->name,
                                      .es = r->context.es,
                                      .is_immutable = gl_buffer_is_immutable(r->name, &r->context),
-                                     .scratch = &r->staged->names->buffer};
+                                     .scratch = &r->staging->names->buffer};
     if (read)
         gl_buffer_read(&buffer, span.offset, span.size, host);
     else
@@ -198,7 +198,7 @@ static gr_status move(const struct gl_resource *r, bool read)
             GR_TRY(wait_event(host_of(r)->piece_ends[i], r));
         move_piece(r, piece_at(&pieces, i), read);
         if (pieces.count > 1 && read) {
-            put_fence(r->staged->names, i);
+            put_fence(r->staging->names, i);
             glFlush();
         }
     }
@@ -211,8 +211,8 @@ static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stre
     const struct pieces pieces = pieces_of(r, up);
     for (unsigned i = 0; i < pieces.count; i++) {
         const struct gl_span span = piece_at(&pieces, i);
-        void *host = (void *)(uintptr_t)(place(r->staged).cuda + span.offset);
-        const CUdeviceptr own = r->staged->own + span.offset;
+        void *host = (void *)(uintptr_t)(place(r->staging).cuda + span.offset);
+        const CUdeviceptr own = r->staging->own + span.offset;
         if (pieces.count > 1 && up)
             GR_TRY(wait_fence(r, i, "gr_map"));
         const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
@@ -227,9 +227,9 @@ static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stre
 
 static gr_status copy(const struct gl_resource *r, bool up, CUstream stream)
 {
-    if (r->staged->in_place && !up && !gl_object_intact(&r->base))
+    if (r->staging->in_place && !up && !gl_object_intact(&r->base))
         return GR_OK;
-    GR_TRY(r->base.is_image ? gl_arrays_stream(r, place(r->staged), up, stream)
+    GR_TRY(r->base.is_image ? gl_arrays_stream(r, place(r->staging), up, stream)
                             : copy_buffer(r, up, stream));
     return up ? mark_passed(r, stream) : GR_OK;
 }
@@ -244,9 +244,10 @@ static gr_status to_gl(gr_resource *const resources[], size_t n, bool read)
 {
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (!r->staged->chosen || (read ? r->staged->in_place : has_pieces(r, false)))
+        if (!r->staging->chosen || (read ? r->staging->in_place : has_pieces(r, false)))
             continue;
-        GR_TRY(wait_event(read ? host_of(r)->passed[r->staged->turn] : r->base.sync.work.event, r));
+        GR_TRY(
+            wait_event(read ? host_of(r)->passed[r->staging->turn] : r->base.sync.work.event, r));
         if (!read && resources[i]->mapped)
             break; /* a release has marked all in one stream, the last one last */
     }
@@ -256,7 +257,7 @@ static gr_status to_gl(gr_resource *const resources[], size_t n, bool read)
 /* In a ring, a fence already follows the last use of an object's own storage. */
 static bool has_fence(const struct gl_resource *r)
 {
-    return r->staged->in_place && r->base.in_a_ring && r->staged->names->fences[0];
+    return r->staging->in_place && r->base.in_a_ring && r->staging->names->fences[0];
 }
 
 static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
@@ -264,10 +265,10 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         const bool maps = read && r->base.current;
-        if (!r->staged->chosen || !host_of(r)->is_mapped || (r->staged->in_place && !read) ||
+        if (!r->staging->chosen || !host_of(r)->is_mapped || (r->staging->in_place && !read) ||
             (maps && (has_fence(r) || has_pieces(r, true))))
             continue;
-        put_fence(r->staged->names, r->staged->turn);
+        put_fence(r->staging->names, r->staging->turn);
         if (maps)
             break; /* the map waits for all, of which this one is the last */
     }
@@ -280,7 +281,7 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (gr_resource_reads(&r->base) && !has_pieces(r, true))
-            GR_TRY(wait_fence(r, r->staged->turn, "gr_map"));
+            GR_TRY(wait_fence(r, r->staging->turn, "gr_map"));
     }
     return GR_OK;
 }
@@ -295,7 +296,7 @@ static void undo(gr_resource *const resources[], size_t n, CUstream stream)
         (void)gr_stream_finish(stream); /* the memory may be freed next */
 }
 
-static unsigned next_slot(const struct gl_staged *s)
+static unsigned next_slot(const struct gl_staging *s)
 {
     return (s->turn + 1) % s->count;
 }
@@ -305,19 +306,19 @@ static gr_status select_slots(gr_resource *const resources[], size_t n)
 {
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staged->in_place && !has_fence(r)) { /* CUDA writes the object's own storage */
+        if (r->staging->in_place && !has_fence(r)) { /* CUDA writes the object's own storage */
             glMemoryBarrier(GL_ALL_BARRIER_BITS);
-            put_fence(r->staged->names, 0);
+            put_fence(r->staging->names, 0);
             break;
         }
     }
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (gr_resource_writes(&r->base))
-            GR_TRY(wait_fence(r, next_slot(r->staged), "gr_buffer_release"));
+            GR_TRY(wait_fence(r, next_slot(r->staging), "gr_buffer_release"));
     }
     for (size_t i = 0; i < n; i++) {
-        struct gl_staged *s = ((const struct gl_resource *)resources[i])->staged;
+        struct gl_staging *s = ((const struct gl_resource *)resources[i])->staging;
         if (gr_resource_writes(resources[i]))
             s->turn = next_slot(s);
     }
@@ -330,7 +331,7 @@ static gr_status from_cuda(gr_resource *const resources[], size_t n, CUstream st
     (void)stream;
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staged->in_place && !r->base.in_a_ring && !gr_resource_writes(&r->base))
+        if (r->staging->in_place && !r->base.in_a_ring && !gr_resource_writes(&r->base))
             GR_TRY(wait_event(r->base.sync.work.event, r));
     }
     return GR_OK;
@@ -349,7 +350,7 @@ unsigned int gl_staging_storage_flags(void)
     return ACCESS | GL_CLIENT_STORAGE_BIT;
 }
 
-static void note_fallback(struct gl_staged *s, const char *why, const char *code)
+static void note_fallback(struct gl_staging *s, const char *why, const char *code)
 {
     snprintf(s->way, sizeof(s->way), "through pinned host memory, since %s%s%s", why,
              code[0] ? ": " : "", code);
@@ -361,13 +362,13 @@ static bool map_buffer(struct host_staging *h, unsigned int name, size_t size, s
     unsigned char *bytes =
         glMapNamedBufferRange(name, 0, (GLsizeiptr)(size + alignment - 1), ACCESS);
     if (gl_errors_take() != GL_NO_ERROR || !bytes) {
-        note_fallback(&h->staged, "OpenGL could not keep a buffer of that size mapped", "");
+        note_fallback(&h->staging, "OpenGL could not keep a buffer of that size mapped", "");
         return false;
     }
     const size_t first = (alignment - (uintptr_t)bytes % alignment) % alignment;
     const CUresult result = gr_driver()->MemHostRegister(bytes + first, size, 0);
     if (result != CUDA_SUCCESS) {
-        note_fallback(&h->staged, "cuMemHostRegister refused the memory that OpenGL has mapped",
+        note_fallback(&h->staging, "cuMemHostRegister refused the memory that OpenGL has mapped",
                       gr_cuda_error_name(result));
         glUnmapNamedBuffer(name);
         return false;
@@ -380,7 +381,7 @@ static bool map_buffer(struct host_staging *h, unsigned int name, size_t size, s
 
 static void take_buffer(struct host_staging *h, unsigned flags)
 {
-    struct gl_staged *s = &h->staged;
+    struct gl_staging *s = &h->staging;
     const unsigned count = flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? WRITTEN_SLOTS : 1;
     const size_t size = count * h->stride, page = gr_machine_page();
     glCreateBuffers(1, &s->names->buffer);
@@ -399,17 +400,17 @@ static void take_buffer(struct host_staging *h, unsigned flags)
 /* If mapped memory is not possible or not faster, `way` receives the reason. */
 static void make_mapped(const struct gl_resource *r, struct host_staging *h, unsigned flags)
 {
-    const char *why = gl_copy_by_cpu(h->staged.size, flags) ? "up to " GL_COPY_BY_CPU_TEXT
-                                                              " the CPU copy is faster"
+    const char *why = gl_copy_by_cpu(h->staging.size, flags) ? "up to " GL_COPY_BY_CPU_TEXT
+                                                               " the CPU copy is faster"
                       : !gl_staging_supported(&r->context)
                           ? "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access"
                           : NULL;
     if (why) {
-        note_fallback(&h->staged, why, "");
+        note_fallback(&h->staging, why, "");
         return;
     }
     GLint storage = 0;
-    struct gl_staged *s = &h->staged;
+    struct gl_staging *s = &h->staging;
     GL_SAVED(before, GL_SAVE(ERRORS));
     if (r->owned && !r->base.is_image && !(flags & GR_READ_ONLY))
         glGetNamedBufferParameteriv(r->name, GL_BUFFER_STORAGE_FLAGS, &storage);
@@ -425,8 +426,8 @@ static gr_status make_pinned(const struct gl_resource *r, struct host_staging *h
                              const char *call)
 {
     void *memory = NULL;
-    h->staged.count = flags & GR_READ_ONLY ? 2 : 1;
-    const size_t size = (h->staged.count - 1) * h->stride + h->staged.size;
+    h->staging.count = flags & GR_READ_ONLY ? 2 : 1;
+    const size_t size = (h->staging.count - 1) * h->stride + h->staging.size;
     GR_TRY_CUDA(gr_driver()->MemAllocHost(&memory, size), "cuMemAllocHost",
                 "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.",
                 call, size, gr_s(size), gl_object_text(&r->base).text);
@@ -435,7 +436,7 @@ static gr_status make_pinned(const struct gl_resource *r, struct host_staging *h
 }
 
 /* Slots are whole pages apart, so that no other allocation shares a registered page. */
-static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call)
+static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flags, const char *call)
 {
     struct host_staging *h = (struct host_staging *)s;
     const size_t page = gr_machine_page();
@@ -454,11 +455,11 @@ static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags
 /* With mapped memory a shader may copy the image. */
 static void prepare(struct gl_resource *r)
 {
-    if (r->base.is_image && ((struct host_staging *)r->staged)->is_mapped)
+    if (r->base.is_image && ((struct host_staging *)r->staging)->is_mapped)
         gl_arrays_prepare(r);
 }
 
-static void end(struct gl_staged *s)
+static void end(struct gl_staging *s)
 {
     const struct gr_driver_api *cu = gr_driver();
     struct host_staging *h = (struct host_staging *)s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffers of the shared transport: CUDA memory that is exported to OpenGL. */
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #include <epoxy/gl.h>
 
@@ -62,7 +62,7 @@ static gr_status make_of_tensor(struct gl_shared *r, const struct gr_context *cu
     GR_TRY(check_place(r, memory, wish->call));
     gr_import_hold(&memory->import);
     gr_external_make_buffer(&r->gl.external, cuda, &memory->import, memory->size, wish->flags);
-    GR_TRY(gl_shared_import_cuda(r->gl.owned, &memory->import, wish->call));
+    GR_TRY(gl_memory_import_cuda(r->gl.owned, &memory->import, wish->call));
     return make_storage(r->gl.owned, &memory->import, memory->size, r->gl.owned->memory,
                         memory->offset, wish->call);
 }
@@ -82,7 +82,7 @@ static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
                         wish->call);
 }
 
-gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cuda,
+gr_status gl_memory_make_buffer(struct gl_shared *r, const struct gr_context *cuda,
                                 const struct gl_wish *wish)
 {
     if (wish->memory)
@@ -95,6 +95,6 @@ gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cu
     if (!memory)
         return gr_last_error()->status;
     gr_external_make_buffer(&r->gl.external, cuda, memory, wish->size, wish->flags);
-    GR_TRY(gl_shared_import_cuda(r->gl.owned, memory, wish->call));
+    GR_TRY(gl_memory_import_cuda(r->gl.owned, memory, wish->call));
     return make_storage(r->gl.owned, memory, wish->size, r->gl.owned->memory, 0, wish->call);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks whether OpenGL and CUDA can share storage, and explains why not. */
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #include <stdio.h>
 
@@ -125,7 +125,7 @@ static gr_status check_devices(const struct gl_wish *wish, CUdevice *drawing, co
     return status != GR_OK || reaches ? status : refuse_pair(*drawing, current, wish, call);
 }
 
-void gl_shared_format_devices(CUdevice drawing, char *text, size_t size)
+void gl_memory_format_devices(CUdevice drawing, char *text, size_t size)
 {
     CUdevice current;
     char draws[200], computes[200];
@@ -160,7 +160,7 @@ static gr_status check_driver(CUdevice device, const struct gl_wish *wish, const
                    instead_of(wish));
 }
 
-gr_status gl_shared_check(const struct gl_context *context, const struct gl_wish *wish,
+gr_status gl_memory_check(const struct gl_context *context, const struct gl_wish *wish,
                           CUdevice *drawing, const char *call)
 {
     GR_TRY(check_opengl(context, wish, call));
@@ -175,13 +175,13 @@ static gr_status probe(const struct gl_context *context, const struct gr_context
 {
     CUdevice drawing;
     char devices[480];
-    GR_TRY(gl_shared_check(context, NULL, &drawing, "gr_gl_probe"));
+    GR_TRY(gl_memory_check(context, NULL, &drawing, "gr_gl_probe"));
     GL_SAVED(before, GL_SAVE(ERRORS));
     struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
     if (!t)
         return gr_last_error()->status;
     const char *renderer = (const char *)glGetString(GL_RENDERER);
-    gl_shared_format_devices(t->device, devices, sizeof(devices));
+    gl_memory_format_devices(t->device, devices, sizeof(devices));
     size_t used = (size_t)snprintf(
         reason, size, "%.120s imports CUDA memory; both wait for each other by %s%s%s%s.",
         renderer ? renderer : "this OpenGL", gl_timeline_text(t), t->why[0] ? " (" : "", t->why,
@@ -192,7 +192,7 @@ static gr_status probe(const struct gl_context *context, const struct gr_context
     return GR_OK;
 }
 
-bool gl_shared_probe(const struct gl_context *context, const struct gr_context *cuda, char *reason,
+bool gl_memory_probe(const struct gl_context *context, const struct gr_context *cuda, char *reason,
                      size_t size)
 {
     struct gr_error_record before, error;

@@ -3,7 +3,7 @@
  * The semaphores of an OpenGL context and a CUDA context. Vulkan creates them, and both APIs import
  * them.
  */
-#include "gl/shared/shared.h"
+#include "gl/sync/sync.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/sync/sync.h"
 #include "gl/context/saved_state.h"
-#include "gl/object/object.h"
 #include "lib/base/lock.h"
 
 /* Constants and functions of GL_NV_timeline_semaphore, which epoxy does not know. */

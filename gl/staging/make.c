@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the staged transports. Memory and events are allocated here, so that maps do
- * not allocate.
+ * Creates resources of the transports that copy. Memory and events are allocated here, so that maps
+ * do not allocate.
  */
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 
-void gl_staged_end(struct gr_ending *ending, bool alive)
+void gl_staging_end(struct gr_ending *ending, bool alive)
 {
-    struct gl_staged *s = (struct gl_staged *)ending;
+    struct gl_staging *s = (struct gl_staging *)ending;
     gl_arrays_end(s->arrays, alive);
     if (alive && s->own)
         gr_driver()->MemFree(s->own);
@@ -27,7 +27,7 @@ void gl_staged_end(struct gr_ending *ending, bool alive)
     free(s);
 }
 
-static gr_status make_parts(struct gl_resource *r, struct gl_staged *s, unsigned flags,
+static gr_status make_parts(struct gl_resource *r, struct gl_staging *s, unsigned flags,
                             const char *call)
 {
     GR_TRY(gr_event_create(&r->base.sync.work.event));
@@ -44,10 +44,10 @@ static gr_status make_parts(struct gl_resource *r, struct gl_staged *s, unsigned
     return s->names ? s->kind->make(r, s, flags, call) : GR_ERR_NO_MEMORY;
 }
 
-static gr_status make_staged(struct gl_resource *r, const struct gl_staging_kind *kind,
-                             unsigned flags, void **handle, const char *call)
+static gr_status make_staging(struct gl_resource *r, const struct gl_staging_kind *kind,
+                              unsigned flags, void **handle, const char *call)
 {
-    struct gl_staged *s = gr_check_memory(calloc(1, kind->size), call);
+    struct gl_staging *s = gr_check_memory(calloc(1, kind->size), call);
     if (!s)
         return GR_ERR_NO_MEMORY;
     s->kind = kind;
@@ -56,11 +56,11 @@ static gr_status make_staged(struct gl_resource *r, const struct gl_staging_kind
         GR_KEEP_ERROR();
         if (kind->drop)
             kind->drop(s);
-        gl_staged_end(&s->ending, true);
+        gl_staging_end(&s->ending, true);
         gr_work_end(&r->base.sync.work, true);
         return status;
     }
-    *handle = r->staged = s;
+    *handle = r->staging = s;
     r->arrays = s->arrays;
     r->way = s->way;
     return GR_OK;
@@ -68,14 +68,14 @@ static gr_status make_staged(struct gl_resource *r, const struct gl_staging_kind
 
 static void prepare(struct gl_resource *r)
 {
-    r->staged->kind->prepare(r);
+    r->staging->kind->prepare(r);
 }
 
 /* ---- Copy ------------------------------------------------------------------------------------ */
 
 static gr_status make_copy(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    return make_staged(r, &gl_host_memory, flags, handle, call);
+    return make_staging(r, &gl_host_memory, flags, handle, call);
 }
 
 const struct gl_maker gl_copy_maker = {.buffers = &gl_copy,
@@ -90,7 +90,7 @@ const struct gl_maker gl_copy_maker = {.buffers = &gl_copy,
  * From a pixel buffer in memory of CUDA, the NVIDIA driver (580) stores wrong depths, and wrong
  * texels in GL_RGB16I.
  */
-bool gl_staged_refuses(const struct gl_format *format, char *text, size_t size)
+bool gl_staging_refuses(const struct gl_format *format, char *text, size_t size)
 {
     if (!format || !(format->depth || format->internal == GL_RGB16I))
         return false;
@@ -99,11 +99,11 @@ bool gl_staged_refuses(const struct gl_format *format, char *text, size_t size)
     return true;
 }
 
-gr_status gl_staged_check_format(const struct gl_format *format, const struct gl_context *context,
-                                 const char *call)
+gr_status gl_staging_check_format(const struct gl_format *format, const struct gl_context *context,
+                                  const char *call)
 {
     char text[160];
-    if (context->es || !gl_staged_refuses(format, text, sizeof(text)))
+    if (context->es || !gl_staging_refuses(format, text, sizeof(text)))
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%s. Allow GR_TRANSPORT_COPY, and leave `in_flight` 0.", text);
@@ -112,9 +112,9 @@ gr_status gl_staged_check_format(const struct gl_format *format, const struct gl
 /* The choice of the transport may have found what the context reaches. */
 static gr_status make_peer(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    GR_TRY(gl_staged_check_format(r->format, &r->context, call));
+    GR_TRY(gl_staging_check_format(r->format, &r->context, call));
     GR_TRY(r->reach ? GR_OK : gl_peer_check(&r->reach, call));
-    return make_staged(r, &gl_shared_memory, flags, handle, call);
+    return make_staging(r, &gl_peer_memory, flags, handle, call);
 }
 
 const struct gl_maker gl_peer_maker = {.buffers = &gl_peer,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Replaces the private Vulkan device, and the functions that depend on it, in builds without
- * Vulkan, and on Windows, where gl_shared_check() refuses shared storage first.
+ * Vulkan, and on Windows, where gl_memory_check() refuses shared storage first.
  */
 #include "lib/base/error.h"
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -34,12 +34,12 @@ gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
     return refuse(__func__);
 }
 
-gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call)
+gr_status gl_memory_check_format(const gr_gl_image_desc *image, const char *call)
 {
     return refuse(call);
 }
 
-gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
+gr_status gl_memory_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish)
 {
     return refuse(wish->call);

@@ -3,7 +3,7 @@
  * The resources of the shared transport: the code that buffers and images have in common, and the
  * synchronisation at map and release.
  */
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,18 +229,18 @@ struct gl_shared *gl_shared_of(const gr_resource *resource)
 static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                             struct gl_wish *wish)
 {
-    GR_TRY(gl_shared_check(&r->gl.context, wish, &r->device, wish->call));
+    GR_TRY(gl_memory_check(&r->gl.context, wish, &r->device, wish->call));
     if (wish->memory)
         snprintf(wish->choice.reason, sizeof(wish->choice.reason), "in the memory of a tensor");
     else if (!wish->choice.reason[0])
-        gl_shared_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
+        gl_memory_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
     GL_SAVED(before, GL_SAVE(ERRORS));
     r->gl.owned = gl_names_make(&r->gl.context, wish->call);
     r->timeline =
         r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device, wish->call) : NULL;
     gr_status status = !r->timeline  ? gr_last_error()->status
-                       : wish->image ? gl_shared_make_image(r, cuda, wish)
-                                     : gl_shared_make_buffer(r, cuda, wish);
+                       : wish->image ? gl_memory_make_image(r, cuda, wish)
+                                     : gl_memory_make_buffer(r, cuda, wish);
     r->gl.name = !r->gl.owned ? 0 : wish->image ? r->gl.owned->texture : r->gl.owned->buffer;
     if (status == GR_OK) {
         gl_label_take(&r->gl.label, &r->gl.context, wish->image ? GL_TEXTURE : GL_BUFFER,
@@ -255,7 +255,7 @@ gr_status gl_shared_create(struct gl_wish *wish)
     struct gr_context cuda;
     gr_entered entered;
     if (wish->image)
-        GR_TRY(gl_shared_check_format(wish->image, wish->call));
+        GR_TRY(gl_memory_check_format(wish->image, wish->call));
     GR_TRY(wish->memory ? gr_context_hold(&wish->memory->tensor->context, &cuda, wish->call)
                         : gr_context_choose(&cuda, gl_find_drawing_device, wish->call));
     struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), wish->call);

@@ -9,7 +9,7 @@
  * references to parts of its blocks. Dropping the last CUDA reference ends the CUDA memory of all
  * blocks; the CUDA context is current then.
  */
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static struct gl_block *make_block(struct pool *pool, size_t size, const char *c
     }
     block->names = gl_names_make(&pool->context, call);
     block->memory = block->names ? gr_import_new(pool->device, size, call) : NULL;
-    if (!block->memory || gl_shared_import_cuda(block->names, block->memory, call) != GR_OK) {
+    if (!block->memory || gl_memory_import_cuda(block->names, block->memory, call) != GR_OK) {
         GR_KEEP_ERROR();
         end_block(block, true);
         return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds whether CUDA can access the memory of the GPU that draws. */
-#include "gl/staged/staged.h"
+#include "gl/staging/staging.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  * accesses that memory, or copies between it and memory of its own. There are two kinds of staging:
  * memory of the GPU that draws, for peer and frames in flight, and host memory, for copy.
  */
-#ifndef GR_GL_STAGED_STAGED_H
-#define GR_GL_STAGED_STAGED_H
+#ifndef GR_GL_STAGING_STAGING_H
+#define GR_GL_STAGING_STAGING_H
 
 #include <grinterop/gl.h>
 
@@ -19,7 +19,7 @@ extern const struct gl_maker gl_copy_maker, gl_peer_maker;
 
 /* ---- The staging of a resource --------------------------------------------------------------- */
 
-struct gl_staged {
+struct gl_staging {
     struct gr_ending ending; /* allows closing a resource while a stream still uses its memory */
     const struct gl_staging_kind *kind;
     /* memory on the GPU that computes, which maps of a buffer return; 0: they return a slot */
@@ -33,7 +33,7 @@ struct gl_staged {
     bool reads_ahead;     /* in a ring, OpenGL can copy for a read by CUDA before the map */
     bool owed;     /* after a release in a ring, the slot has data that is not in the object yet */
     bool fetched;  /* in a ring, the slot has the data for the next map */
-    bool filled;   /* gl_staged_fill() has lent the slot */
+    bool filled;   /* gl_staging_fill() has lent the slot */
     bool chosen;   /* within a call: OpenGL copies to or from the slot */
     char way[160]; /* the staging memory in use, and why, for gr_resource_describe() */
 };
@@ -48,7 +48,7 @@ struct gl_span {
 
 static inline struct gl_span gl_span_of(const struct gl_resource *r)
 {
-    const gr_buffer *mapping = r->staged->owed ? NULL : r->base.current;
+    const gr_buffer *mapping = r->staging->owed ? NULL : r->base.current;
     return mapping ? (struct gl_span){mapping->offset, mapping->part}
                    : (struct gl_span){0, r->base.size};
 }
@@ -58,7 +58,7 @@ static inline struct gl_span gl_span_of(const struct gl_resource *r)
  * errors. Both contexts are current.
  */
 struct gl_staging_kind {
-    size_t size; /* of the struct, which begins with struct gl_staged */
+    size_t size; /* of the struct, which begins with struct gl_staging */
     /*
      * Semaphores order both sides, so that CUDA has a slot from the map to the release. Otherwise
      * the thread waits, and CUDA has a slot only for its copies.
@@ -67,15 +67,16 @@ struct gl_staging_kind {
     const char *gl_calls; /* the OpenGL calls that copy, for messages */
 
     /* Allocates the slots, for objects of `size` bytes, and sets `count` and `way`. */
-    gr_status (*make)(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call);
+    gr_status (*make)(struct gl_resource *r, struct gl_staging *s, unsigned flags,
+                      const char *call);
     /* Finds the shader that copies the object, so that the first map need not. */
     void (*prepare)(struct gl_resource *r);
     /* Called when a resource ends, before its stream has passed; may be NULL. */
-    void (*drop)(struct gl_staged *s);
+    void (*drop)(struct gl_staging *s);
     /* Frees the CUDA objects of the slots; may be NULL. */
-    void (*end)(struct gl_staged *s);
+    void (*end)(struct gl_staging *s);
 
-    struct gl_place (*place)(const struct gl_staged *s); /* of the current slot */
+    struct gl_place (*place)(const struct gl_staging *s); /* of the current slot */
     /* Lets OpenGL copy bytes of a buffer, to the slot if `read`. */
     gr_status (*move)(const struct gl_resource *r, bool read);
     /* Copies between the slot and CUDA's own memory, to that memory if `up`. */
@@ -96,36 +97,36 @@ struct gl_staging_kind {
     /* Called after CUDA's copies, whose events have been recorded. */
     gr_status (*from_cuda)(gr_resource *const resources[], size_t n, CUstream stream);
     /* See signal_in_place() in struct gr_backend; may be NULL. */
-    void (*signal)(const struct gl_staged *s);
+    void (*signal)(const struct gl_staging *s);
 };
 
-extern const struct gl_staging_kind gl_host_memory, gl_shared_memory;
+extern const struct gl_staging_kind gl_host_memory, gl_peer_memory;
 
 /* Frees everything but the event of the last work; without the CUDA context no CUDA objects. */
-void gl_staged_end(struct gr_ending *ending, bool alive);
+void gl_staging_end(struct gr_ending *ending, bool alive);
 
 /* ---- Memory of the GPU that draws ------------------------------------------------------------ */
 
 /*
  * Whether OpenGL cannot copy the format from memory of CUDA; writes why. `format` is NULL for
- * buffers. gl_staged_check_format() records the reason, except in OpenGL ES, which later checks
+ * buffers. gl_staging_check_format() records the reason, except in OpenGL ES, which later checks
  * refuse for another reason.
  */
-bool gl_staged_refuses(const struct gl_format *format, char *text, size_t size);
-gr_status gl_staged_check_format(const struct gl_format *format, const struct gl_context *context,
-                                 const char *call);
+bool gl_staging_refuses(const struct gl_format *format, char *text, size_t size);
+gr_status gl_staging_check_format(const struct gl_format *format, const struct gl_context *context,
+                                  const char *call);
 
 /*
  * For a read_only buffer: lets OpenGL write the next staging buffer in place of the object, and
- * returns its name. The next map then copies nothing from the object. gl_staged_unfill() undoes
+ * returns its name. The next map then copies nothing from the object. gl_staging_unfill() undoes
  * this if no map follows. For other resources the name is that of the object.
  */
-gr_status gl_staged_fill(gr_resource *resource, unsigned int *name);
-static inline void gl_staged_unfill(gr_resource *resource)
+gr_status gl_staging_fill(gr_resource *resource, unsigned int *name);
+static inline void gl_staging_unfill(gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
-    if (resource->backend == &gl_peer && r->staged)
-        r->staged->filled = false;
+    if (resource->backend == &gl_peer && r->staging)
+        r->staging->filled = false;
 }
 
 /*

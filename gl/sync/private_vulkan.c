@@ -3,7 +3,7 @@
  * The private Vulkan devices. They are never closed, because drivers leave threads behind, and
  * other resources may need the device.
  */
-#include "gl/shared/shared.h"
+#include "gl/sync/sync.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,6 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/sync/sync.h"
 #include "vk/resource/resource.h"
 
 struct private_vulkan {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports memory of CUDA or Vulkan into OpenGL. */
-#include "gl/shared/shared.h"
+#include "gl/memory/memory.h"
 
 #include <epoxy/gl.h>
 
@@ -9,7 +9,7 @@
 #include "lib/cuda/import_handle.h"
 #include "gl/context/saved_state.h"
 
-gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
+gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call)
 {
     const GLint yes = GL_TRUE;
@@ -38,10 +38,10 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
                         gr_s(size));
 }
 
-gr_status gl_shared_import_cuda(struct gl_names *names, const struct gr_import *memory,
+gr_status gl_memory_import_cuda(struct gl_names *names, const struct gr_import *memory,
                                 const char *call)
 {
     int fd;
     GR_TRY(gr_import_export(memory, &fd));
-    return gl_shared_import(names, fd, memory->size, true, call);
+    return gl_memory_import(names, fd, memory->size, true, call);
 }
