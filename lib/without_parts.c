@@ -15,8 +15,9 @@
 #define REFUSE(type, name, arguments, check, result, message)                                      \
     type name arguments                                                                            \
     {                                                                                              \
+        GR_CALL();                                                                                 \
         if ((check) == GR_OK)                                                                      \
-            gr_fail(GR_ERR_UNSUPPORTED, __func__, message);                                        \
+            gr_fail(GR_ERR_UNSUPPORTED, message);                                                  \
         return result;                                                                             \
     }
 
@@ -25,15 +26,15 @@
     "This grinterop was built without DLPack. Build it with configure --with-dlpack=DIR, the "     \
     "folder that contains dlpack/dlpack.h, or by ./bootstrap."
 
-static gr_status check_given(const void *tensor, const char *call)
+static gr_status check_given(const void *tensor)
 {
-    return tensor ? GR_OK : gr_fail(GR_ERR_INVALID_VALUE, call, "The tensor is NULL.");
+    return tensor ? GR_OK : gr_fail(GR_ERR_INVALID_VALUE, "The tensor is NULL.");
 }
 
 REFUSE(void *, gr_tensor_to_dlpack, (gr_tensor * tensor, gr_dlpack form, CUstream consumer),
-       check_given(tensor, __func__), NULL, NO_DLPACK)
+       check_given(tensor), NULL, NO_DLPACK)
 REFUSE(gr_tensor *, gr_tensor_from_dlpack, (void *managed, gr_dlpack form, CUstream ready_on),
-       check_given(managed, __func__), NULL, NO_DLPACK)
+       check_given(managed), NULL, NO_DLPACK)
 #endif
 
 #ifdef _WIN32
@@ -57,14 +58,14 @@ REFUSE(gr_ring *, gr_ring_receive,
        (int socket, void *data, size_t room, size_t *size, unsigned timeout_ms), GR_OK, NULL,
        NO_SOCKETS)
 
-static gr_status check_ring(const gr_ring *ring, gr_ring_role role, const char *call)
+static gr_status check_ring(const gr_ring *ring, gr_ring_role role)
 {
-    GR_TRY(gr_ring_check(ring, call));
-    return gr_ring_check_role(role, call);
+    GR_TRY(gr_ring_check(ring));
+    return gr_ring_check_role(role);
 }
 
-REFUSE(int, gr_ring_descriptor, (gr_ring * ring, gr_ring_role role),
-       check_ring(ring, role, __func__), -1, NO_DESCRIPTORS)
+REFUSE(int, gr_ring_descriptor, (gr_ring * ring, gr_ring_role role), check_ring(ring, role), -1,
+       NO_DESCRIPTORS)
 
 void gr_share_set_interrupt(bool (*function)(void *user), void *user)
 {

@@ -49,15 +49,15 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
 }
 
 static gr_status refuse_es(const struct gl_resource *r, const struct gl_stored *stored, bool reads,
-                           bool writes, const char *call)
+                           bool writes)
 {
     const char *other = gl_format_for_es(r->format, stored);
     if (r->format->depth)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s has the format %s, which GR_TRANSPORT_COPY cannot copy: OpenGL ES "
                        "cannot read depth. Use %s.",
                        gl_object_text(&r->base).text, r->format->name, r->format->instead_es);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "%s has the format %s, which GR_TRANSPORT_COPY cannot copy: OpenGL ES cannot %s "
                    "its texels as CUDA has them. Use %s%s.",
                    gl_object_text(&r->base).text, r->format->name, reads ? "write" : "read",
@@ -71,7 +71,7 @@ static gr_status refuse_es(const struct gl_resource *r, const struct gl_stored *
  * Checks whether OpenGL ES can move the texels. Always tries to read, which leaves an error if the
  * context is lost, where queries return 0.
  */
-static gr_status check_es(const struct gl_resource *r, unsigned flags, const char *call)
+static gr_status check_es(const struct gl_resource *r, unsigned flags)
 {
     const struct gl_texel_source base = {.target = r->target, .format = r->format, .name = r->name};
     struct gl_stored stored;
@@ -85,28 +85,28 @@ static gr_status check_es(const struct gl_resource *r, unsigned flags, const cha
                             "glCheckFramebufferStatus",
                             "%s: OpenGL does not report whether %s can "
                             "be read.",
-                            call, gl_object_text(&r->base).text);
+                            gr_call, gl_object_text(&r->base).text);
     if (!r->format->depth && (reads || flags & GR_WRITE_DISCARD) &&
         (writes || flags & GR_READ_ONLY))
         return GR_OK;
-    return refuse_es(r, &stored, reads, writes, call);
+    return refuse_es(r, &stored, reads, writes);
 }
 
-static gr_status check(const struct gl_resource *r, unsigned flags, const char *call)
+static gr_status check(const struct gl_resource *r, unsigned flags)
 {
     if (!gl_transfer_supported(r->target))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
                        "glCopyImageSubData (OpenGL 4.3, OpenGL ES 3.2 or GL_ARB_copy_image). Use a "
                        "GL_TEXTURE_2D.",
                        r->name);
     /* Mesa (22.3) creates such renderbuffers without storage, and crashes when they are copied */
     if (r->target->target == GL_RENDERBUFFER && r->format->internal == GL_RGB9_E5)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "OpenGL renderbuffer %u has the format GL_RGB9_E5, which OpenGL cannot draw "
                        "to. Use a GL_TEXTURE_2D.",
                        r->name);
-    return r->context.es ? check_es(r, flags, call) : GR_OK;
+    return r->context.es ? check_es(r, flags) : GR_OK;
 }
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
@@ -138,41 +138,39 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
     return GR_OK;
 }
 
-gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,
-                           const char *call)
+gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r)
 {
     GR_TRY_CUDA(gr_driver()->MemAlloc(memory, size), "cuMemAlloc",
-                "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
-                size, gr_s(size), gl_object_text(&r->base).text);
+                "%s: %zu byte%s of device memory for the copy of %s could not be allocated.",
+                gr_call, size, gr_s(size), gl_object_text(&r->base).text);
     return GR_OK;
 }
 
-static gr_status allocate(struct gl_resource *r, struct gl_arrays *arrays, unsigned flags,
-                          const char *call)
+static gr_status allocate(struct gl_resource *r, struct gl_arrays *arrays, unsigned flags)
 {
     const CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
     if (gl_transfer_integers(r->format)) {
         const struct gr_level size = extent_of(r, 0).size;
-        GR_TRY(gl_arrays_memory(&arrays->depth, size.row * size.rows, r, call));
-        GR_TRY(gl_depth_prepare(r, arrays, call));
+        GR_TRY(gl_arrays_memory(&arrays->depth, size.row * size.rows, r));
+        GR_TRY(gl_depth_prepare(r, arrays));
     }
     for (unsigned i = 0; i < arrays->count; i++)
         GR_TRY(make_array(&described, r->base.image.levels, &arrays->layers[i], r));
     return GR_OK;
 }
 
-struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const char *call)
+struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags)
 {
     const unsigned layers = r->base.image.layers;
     struct gl_arrays *arrays = NULL;
-    if (check(r, flags, call) != GR_OK)
+    if (check(r, flags) != GR_OK)
         return NULL;
-    arrays = gr_check_memory(calloc(1, sizeof(*arrays) + layers * sizeof(arrays->layers[0])), call);
+    arrays = gr_check_memory(calloc(1, sizeof(*arrays) + layers * sizeof(arrays->layers[0])));
     if (!arrays)
         return NULL;
     arrays->count = layers;
     arrays->size = gr_lay_out(&r->base.image, stored_element(r), arrays->offsets);
-    if (allocate(r, arrays, flags, call) == GR_OK)
+    if (allocate(r, arrays, flags) == GR_OK)
         return arrays;
     gl_arrays_end(arrays, true);
     return NULL;
@@ -230,8 +228,7 @@ static gr_status fill_whole(const struct gl_resource *r, CUstream stream)
     return GR_OK;
 }
 
-gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
-                                    const char *call)
+gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array)
 {
     const struct gl_resource *r = gl_of(resource);
     struct gl_arrays *arrays = r->arrays;
@@ -240,7 +237,7 @@ gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArra
     if (arrays->count == 1 && r->target->target != GL_TEXTURE_2D_ARRAY)
         return GR_OK;
     if (gr_resource_writes(resource))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s uses the %s transport, where each layer has its own memory. CUDA can "
                        "only read an array that has all layers. Register or map the image "
                        "read_only, or get the layers one at a time.",

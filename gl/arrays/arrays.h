@@ -36,7 +36,7 @@ struct gl_arrays {
  * cannot copy. The CUDA context is current. After an error, which is recorded, nothing is left and
  * the result is NULL.
  */
-struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const char *call);
+struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags);
 
 /* Frees the arrays; without the CUDA context (`alive` is false) only the struct. May be NULL. */
 void gl_arrays_end(struct gl_arrays *arrays, bool alive);
@@ -68,14 +68,12 @@ gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_place place, b
                            CUstream stream);
 
 /* Allocates device memory for the copies of an object. */
-gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,
-                           const char *call);
+gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r);
 
 /* Operations of struct gr_backend. */
 gr_status gl_arrays_array(const gr_resource *resource, unsigned level, unsigned layer,
                           CUarray *array);
-gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
-                                    const char *call);
+gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array);
 
 /* ---- Depth: depth.c -------------------------------------------------------------------------- */
 
@@ -87,6 +85,6 @@ gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArra
 void gl_depth_enable(void);
 
 /* Finds the kernel for the depth of this image, and sets arrays->convert_depth. */
-gr_status gl_depth_prepare(struct gl_resource *r, struct gl_arrays *arrays, const char *call);
+gr_status gl_depth_prepare(struct gl_resource *r, struct gl_arrays *arrays);
 
 #endif

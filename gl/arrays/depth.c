@@ -5,25 +5,25 @@
 
 #include "lib/publish/publish.h"
 
-typedef gr_status prepare_function(struct gl_resource *r, struct gl_arrays *arrays,
-                                   const char *call);
+typedef gr_status prepare_function(struct gl_resource *r, struct gl_arrays *arrays);
 static _Atomic(prepare_function *) enabled; /* the linker keeps no kernels for a NULL */
 
 static gr_status convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
                          CUstream stream)
 {
+    GR_CALL_AS("The copy of depth");
     struct gr_plan plan;
     gr_plan_depth(&plan, linear, r->format->integers, r->arrays->depth, count, up);
     CUmodule *kernels = &((struct gl_resource *)r)->base.kernels; /* no resource is const */
-    return gr_launch_kernel(&plan, kernels, stream, "The copy of depth");
+    return gr_launch_kernel(&plan, kernels, stream);
 }
 
-static gr_status prepare(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
+static gr_status prepare(struct gl_resource *r, struct gl_arrays *arrays)
 {
     struct gr_plan plan;
     gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
     arrays->convert_depth = convert;
-    return gr_launch_prepare(&plan, &r->base.kernels, call);
+    return gr_launch_prepare(&plan, &r->base.kernels);
 }
 
 void gl_depth_enable(void)
@@ -31,7 +31,7 @@ void gl_depth_enable(void)
     atomic_store(&enabled, prepare);
 }
 
-gr_status gl_depth_prepare(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
+gr_status gl_depth_prepare(struct gl_resource *r, struct gl_arrays *arrays)
 {
-    return atomic_load(&enabled)(r, arrays, call);
+    return atomic_load(&enabled)(r, arrays);
 }

@@ -60,6 +60,6 @@ CUresult compat_code(void)
 
 CUresult compat_no_memory(const char *call)
 {
-    gr_fail(GR_ERR_NO_MEMORY, call, "The process is out of memory.");
+    gr_fail_code(GR_ERR_NO_MEMORY, GR_DOMAIN_NONE, 0, NULL, call, "The process is out of memory.");
     return CUDA_ERROR_OUT_OF_MEMORY;
 }

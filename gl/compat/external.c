@@ -7,6 +7,7 @@
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
+#include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/sync/sync.h"
 
@@ -28,8 +29,10 @@ CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUr
         own.win32_handle = desc->handle.win32.handle;
         own.win32_name = desc->handle.win32.name;
     }
-    if (gr_external_check(&own, call) == GR_OK)
-        gr_external_refused(&own, code, call);
+    gr_error_call_begin(call);
+    if (gr_external_check(&own) == GR_OK)
+        gr_external_refused(&own, code);
+    gr_error_call_end();
     return code;
 }
 
@@ -50,8 +53,10 @@ CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *des
         own.win32_handle = desc->handle.win32.handle;
         own.win32_name = desc->handle.win32.name;
     }
-    if (gr_semaphore_check(&own, call) == GR_OK)
-        gr_semaphore_refused(&own, code, call);
+    gr_error_call_begin(call);
+    if (gr_semaphore_check(&own) == GR_OK)
+        gr_semaphore_refused(&own, code);
+    gr_error_call_end();
     return code;
 }
 

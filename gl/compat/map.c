@@ -230,10 +230,10 @@ static CUarray slices_of(gr_buffer *buffer, unsigned index, unsigned level, cons
 {
     CUarray array = NULL;
     if (index > 0) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "Index %u does not exist: the texture was registered as GL_TEXTURE_3D, so its "
-                "layers are slices of the array of index 0.",
-                index);
+        gr_fail_code(GR_ERR_INVALID_VALUE, GR_DOMAIN_NONE, 0, NULL, call,
+                     "Index %u does not exist: the texture was registered as GL_TEXTURE_3D, so its "
+                     "layers are slices of the array of index 0.",
+                     index);
         return NULL;
     }
     const CUmipmappedArray levels = gr_buffer_mipmapped_array(buffer);

@@ -37,8 +37,9 @@ struct selection {
 static gr_status refuse_word(const char *word, size_t length, const char *why, const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    gr_status status = gr_fail(GR_ERR_INVALID_VALUE, call, "GR_COMPAT names \"%.*s\", %s.",
-                               (int)(length < 40 ? length : 40), word, why);
+    gr_status status =
+        gr_fail_code(GR_ERR_INVALID_VALUE, GR_DOMAIN_NONE, 0, NULL, call,
+                     "GR_COMPAT names \"%.*s\", %s.", (int)(length < 40 ? length : 40), word, why);
     if (!atomic_flag_test_and_set(&said) && !gr_log_prints(GR_LOG_ERROR))
         fprintf(stderr, "grinterop: %s\n", gr_last_error()->message);
     return status;
@@ -119,10 +120,11 @@ static gr_status check_selection(const struct selection *selection, unsigned fla
 {
     if (selection->transports != GR_TRANSPORT_SHARED || frames_of(selection, flags))
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "GR_COMPAT names \"shared\", but OpenGL cannot share the storage of an existing "
-                   "object: use interop, copy, peer or any, or leave it unset for interop. "
-                   "gr_create_gl_buffer() and gr_create_gl_image() create shared objects.");
+    return gr_fail_code(
+        GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, call,
+        "GR_COMPAT names \"shared\", but OpenGL cannot share the storage of an existing "
+        "object: use interop, copy, peer or any, or leave it unset for interop. "
+        "gr_create_gl_buffer() and gr_create_gl_image() create shared objects.");
 }
 
 /* ---- Register -------------------------------------------------------------------------------- */

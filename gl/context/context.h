@@ -72,7 +72,7 @@ bool gl_context_is_current(const struct gl_context *context);
  * Lets all contexts that share objects with this context, which is current, count as this context.
  * Records errors. gl_context_leave_group() ends this; without a group it does nothing.
  */
-gr_status gl_context_join_group(struct gl_context *context, const char *call);
+gr_status gl_context_join_group(struct gl_context *context);
 void gl_context_leave_group(struct gl_context *context);
 
 /* Whether a context of the group is current on the calling thread. Fast, and takes no lock. */
@@ -84,8 +84,7 @@ bool gl_group_is_current(const struct gl_group *group);
  * Loads the driver and remembers the current context, which must have OpenGL 3.2 or OpenGL ES 3.1,
  * or newer. `format` completes the sentence "Make current the context that ...".
  */
-gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
-    GR_PRINTF(3, 4);
+gr_status gl_context_begin(struct gl_context *context, const char *format, ...) GR_PRINTF(2, 3);
 
 /* Whether an OpenGL ES context is current, for messages of checks before gl_context_begin(). */
 bool gl_context_is_es(void);
@@ -95,14 +94,14 @@ bool gl_context_is_es(void);
  * does not have, and `instead` completes "Use ...".
  */
 gr_status gl_context_refuse_es(const struct gl_context *context, const char *what,
-                               const char *lacks, const char *instead, const char *call);
+                               const char *lacks, const char *instead);
 
 /*
  * Records that the context is not current. The error names `object`, such as "OpenGL buffer 3".
  * `advice` is appended if the context still exists: "", or a sentence that begins with a space.
  */
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,
-                            const char *advice, const char *call);
+                            const char *advice);
 
 /* ---- Deferred deletion ----------------------------------------------------------------------- */
 
@@ -170,7 +169,7 @@ struct gl_names {
  * Allocates the struct. The OpenGL context is current. If out of memory, records the error and
  * returns NULL.
  */
-struct gl_names *gl_names_make(const struct gl_context *context, const char *call);
+struct gl_names *gl_names_make(const struct gl_context *context);
 
 /*
  * Deletes the objects and frees the struct: at once if their context is current, otherwise

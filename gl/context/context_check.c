@@ -18,7 +18,7 @@ static bool is_supported(const struct gl_context *context)
     return context->version >= (context->es ? 31 : 32);
 }
 
-gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
+gr_status gl_context_begin(struct gl_context *context, const char *format, ...)
 {
     *context = (struct gl_context){0};
     if (gr_driver_load() && gl_context_remember(context) && is_supported(context)) {
@@ -26,15 +26,14 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
         return GR_OK;
     }
     if (gr_forked)
-        return gr_refuse_forked(call);
+        return gr_refuse_forked();
     if (!gr_driver())
         return GR_ERR_NO_DRIVER; /* the error is already recorded */
     if (context->native.handle && !context->version)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The current context is OpenGL ES, but " GL_NATIVE_ES
-                       " was not found. Install it (on Debian libgles2).");
+        return gr_fail(GR_ERR_UNSUPPORTED, "The current context is OpenGL ES, but " GL_NATIVE_ES
+                                           " was not found. Install it (on Debian libgles2).");
     if (context->native.handle)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "The current context is OpenGL%s %d.%d. grinterop needs OpenGL 3.2, or "
                        "OpenGL ES 3.1, or newer, which the NVIDIA driver provides on request.",
                        context->es ? " ES" : "", context->version / 10, context->version % 10);
@@ -43,7 +42,7 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
     va_start(arguments, format);
     vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    return gr_fail(GR_ERR_GL, call,
+    return gr_fail(GR_ERR_GL,
                    "No OpenGL context is current on this thread. Make current the context that %s "
                    "(" GL_NATIVE_MAKE ").",
                    what);
@@ -56,25 +55,25 @@ bool gl_context_is_es(void)
 }
 
 gr_status gl_context_refuse_es(const struct gl_context *context, const char *what,
-                               const char *lacks, const char *instead, const char *call)
+                               const char *lacks, const char *instead)
 {
     if (!context->es)
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "%s needs %s, which OpenGL ES does not have. Use %s, or a context of OpenGL.",
                    what, lacks, instead);
 }
 
 static gr_status refuse_group(const struct gl_native *own, const struct gl_native *now,
-                              const char *object, const char *call)
+                              const char *object)
 {
     if (!now->handle)
-        return gr_fail(GR_ERR_GL, call,
+        return gr_fail(GR_ERR_GL,
                        "No OpenGL context is current on this thread, but %s needs one of the share "
                        "group of the %s context %p. Call from a thread where one is current.",
                        object, own->interface, own->handle);
-    GR_TRY(gl_errors_check_lost(call)); /* a lost context has no shader objects */
-    return gr_fail(GR_ERR_GL, call,
+    GR_TRY(gl_errors_check_lost()); /* a lost context has no shader objects */
+    return gr_fail(GR_ERR_GL,
                    "%s was registered in the share group of the %s context %p, but the context "
                    "that is current on this thread (%s context %p) is not in that share group. "
                    "Make a context current that shares objects with the first.",
@@ -82,17 +81,17 @@ static gr_status refuse_group(const struct gl_native *own, const struct gl_nativ
 }
 
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,
-                            const char *advice, const char *call)
+                            const char *advice)
 {
     struct gl_native now;
     const struct gl_native *own = &context->native;
     bool any = gl_native_current(&now);
     if (context->group)
-        return refuse_group(own, &now, object, call);
+        return refuse_group(own, &now, object);
     if (any && now.handle == own->handle)
-        GR_TRY(gl_errors_check_lost(call)); /* a lost context has no mark */
+        GR_TRY(gl_errors_check_lost()); /* a lost context has no mark */
     if (gl_context_is_gone(context))
-        return gr_fail(GR_ERR_GL, call,
+        return gr_fail(GR_ERR_GL,
                        "%s was registered in the %s context %p, which has been destroyed, so the "
                        "resource can no longer be used, and what CUDA had not handed back is lost. "
                        "Free the resource, and create it again in an existing context; keep that "
@@ -100,12 +99,12 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
                        object, own->interface, own->handle);
     if (!any)
         return gr_fail(
-            GR_ERR_GL, call,
+            GR_ERR_GL,
             "No OpenGL context is current on this thread, but %s needs the one that it was "
             "registered in (%s context %p). Call from the thread where that context is current.%s",
             object, own->interface, own->handle, advice);
     return gr_fail(
-        GR_ERR_GL, call,
+        GR_ERR_GL,
         "%s was registered in another context (%s context %p) than the one that is current on this "
         "thread (%s context %p). Make the context of the resource current first; if both share "
         "objects, "

@@ -56,14 +56,15 @@ CUresult gl_query_draws_on(CUdevice device)
 
 gr_status gr_gl_cuda_device(int *device)
 {
+    GR_CALL();
     struct gl_context context;
     CUdevice found = 0;
-    GR_REFUSE_IF(!device, __func__, "`device` is NULL: pass a pointer for the number.");
-    GR_TRY(gl_context_begin(&context, __func__, "you want to query"));
+    GR_REFUSE_IF(!device, "`device` is NULL: pass a pointer for the number.");
+    GR_TRY(gl_context_begin(&context, "you want to query"));
     GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
                                "(CUDA_VISIBLE_DEVICES may hide some)."));
     int ordinal;
-    GR_TRY(gr_device_ordinal(found, &ordinal, __func__));
+    GR_TRY(gr_device_ordinal(found, &ordinal));
     if (ordinal < 0)
         return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
                             "The OpenGL context draws on the device %d, which CUDA does not list.",

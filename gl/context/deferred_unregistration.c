@@ -90,11 +90,11 @@ void gl_context_ended(void)
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
-struct gl_names *gl_names_make(const struct gl_context *context, const char *call)
+struct gl_names *gl_names_make(const struct gl_context *context)
 {
     struct gl_names *names = calloc(1, sizeof(*names));
     if (!names)
-        gr_fail_memory(call);
+        gr_fail_memory();
     else
         names->left.context = *context;
     return names;

@@ -221,31 +221,30 @@ static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
     return GR_OK;
 }
 
-static gr_status check_options(const gr_egl_options *o, const char *call)
+static gr_status check_options(const gr_egl_options *o)
 {
     CUdevice device;
-    GR_TRY(gr_device_get(o->cuda_device, &device, call));
-    GR_REFUSE_IF(o->major < 0 || o->minor < 0, call,
+    GR_TRY(gr_device_get(o->cuda_device, &device));
+    GR_REFUSE_IF(o->major < 0 || o->minor < 0,
                  "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
                  o->major, o->minor);
     GR_REFUSE_IF(
-        o->share && of_shown(o->share)->cuda_device != o->cuda_device, call,
+        o->share && of_shown(o->share)->cuda_device != o->cuda_device,
         "`share` draws on CUDA device %d, but `cuda_device` is %d: pass the device of `share`.",
         of_shown(o->share)->cuda_device, o->cuda_device);
-    GR_REFUSE_IF(o->share && of_shown(o->share)->es != o->es, call,
+    GR_REFUSE_IF(o->share && of_shown(o->share)->es != o->es,
                  "`share` is a context of %s: pass its `es`, because contexts of OpenGL and OpenGL "
                  "ES share no objects.",
                  api_name(of_shown(o->share)));
-    GR_REFUSE_IF(o->compatibility && o->es, call,
+    GR_REFUSE_IF(o->compatibility && o->es,
                  "`compatibility` and `es` are set, but OpenGL ES has no profiles: set one.");
     if (!epoxy_has_egl())
         return gr_fail(
-            GR_ERR_GL, call,
+            GR_ERR_GL,
             "libEGL.so.1 was not found. Install EGL (on Debian libegl1, and libegl-mesa0 or "
             "NVIDIA's libEGL_nvidia).");
     if (o->es && !gl_native_has_es())
-        return gr_fail(GR_ERR_GL, call,
-                       GL_NATIVE_ES " was not found. Install it (on Debian libgles2).");
+        return gr_fail(GR_ERR_GL, GL_NATIVE_ES " was not found. Install it (on Debian libgles2).");
     return GR_OK;
 }
 
@@ -263,21 +262,20 @@ static bool driver_may_be_missing(const struct gr_error_record *last)
  * Records why no context was created: the error of the best candidate, with the devices that were
  * found.
  */
-static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
+static gr_status explain(const gr_egl_options *o, size_t tried, const char *found)
 {
     struct gr_error_record last;
     char hint[420] = "";
     gr_error_save(&last);
     if (tried == 0 && o->share)
-        return gr_fail(GR_ERR_GL, call,
+        return gr_fail(GR_ERR_GL,
                        "The display of the `share` context is no longer available; found: %.240s.",
                        found);
     if (tried == 0 || driver_may_be_missing(&last))
         egl_vendor_advise(gr_driver_traits()->mesa_draws, hint, sizeof(hint));
     if (tried == 0)
-        return gr_fail(GR_ERR_GL, call,
-                       "No EGL device belongs to CUDA device %d; found: %.200s. %s", o->cuda_device,
-                       found, hint);
+        return gr_fail(GR_ERR_GL, "No EGL device belongs to CUDA device %d; found: %.200s. %s",
+                       o->cuda_device, found, hint);
     return gr_fail_code(GR_ERR_GL, last.domain, last.code, last.code_name, last.call,
                         "%.280s Found: %.*s.%s%s", last.message, *hint ? 100 : 200, found,
                         *hint ? " " : "", hint);
@@ -287,7 +285,6 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
 struct search {
     struct headless *egl;
     const gr_egl_options *options;
-    const char *call;
     char found[320]; /* the names of the EGL devices, for messages */
     struct egl_candidate candidates[EGL_CANDIDATES_MAX];
     size_t count;
@@ -319,32 +316,33 @@ static gr_status open_candidate(void *of, size_t i)
     if (i + 1 < search->count)
         return status;
     gr_error_restore(&search->first);
-    return explain(search->options, search->count, search->found, search->call);
+    return explain(search->options, search->count, search->found);
 }
 
-static gr_status open_context(struct headless *egl, const gr_egl_options *o, const char *call)
+static gr_status open_context(struct headless *egl, const gr_egl_options *o)
 {
-    struct search search = {.egl = egl, .options = o, .call = call, .before = save_current()};
+    struct search search = {.egl = egl, .options = o, .before = save_current()};
     search.count =
         egl_find_candidates(o->cuda_device, search.candidates, search.found, sizeof(search.found));
     if (o->share)
         keep_candidates_of_display(&search, o->share->display);
     return search.count ? gr_try(search.count, open_candidate, NULL, &search)
-                        : explain(o, 0, search.found, call);
+                        : explain(o, 0, search.found);
 }
 
 gr_egl *gr_egl_create(const gr_egl_options *options)
 {
+    GR_CALL();
     gr_egl_options o;
-    if (GR_TAKE(gr_egl_options, &o, options, __func__) != GR_OK || !gr_driver_load() ||
-        check_options(&o, __func__) != GR_OK)
+    if (GR_TAKE(gr_egl_options, &o, options) != GR_OK || !gr_driver_load() ||
+        check_options(&o) != GR_OK)
         return NULL;
-    struct headless *egl = gr_check_memory(calloc(1, sizeof(*egl)), __func__);
+    struct headless *egl = gr_check_memory(calloc(1, sizeof(*egl)));
     if (!egl)
         return NULL;
     egl->cuda_device = o.cuda_device;
     egl->es = o.es;
-    if (open_context(egl, &o, __func__) != GR_OK) {
+    if (open_context(egl, &o) != GR_OK) {
         free(egl);
         return NULL;
     }
@@ -356,8 +354,9 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
 
 gr_status gr_egl_make_current(const gr_egl *egl)
 {
+    GR_CALL();
     EGLBoolean done;
-    GR_TRY(egl ? gr_live_check(GR_LIVE_EGL, egl, __func__) : gr_fork_check(__func__));
+    GR_TRY(egl ? gr_live_check(GR_LIVE_EGL, egl) : gr_fork_check());
     /*
      * Without libEGL no EGL context can be current, and epoxy would end the process if it were
      * called.
@@ -384,7 +383,8 @@ gr_status gr_egl_make_current(const gr_egl *egl)
 
 void gr_egl_free(gr_egl *egl)
 {
-    if (!egl || !gr_live_end(GR_LIVE_EGL, egl, __func__))
+    GR_CALL();
+    if (!egl || !gr_live_end(GR_LIVE_EGL, egl))
         return;
     GR_NO_STATUS();
     if (eglGetCurrentContext() == egl->context)

@@ -102,7 +102,7 @@ static void raise_error(GLenum error)
     }
 }
 
-gr_status gl_errors_check_lost(const char *call)
+gr_status gl_errors_check_lost(void)
 {
     const GLenum error = gl_errors_take();
     raise_error(error);
@@ -112,7 +112,7 @@ gr_status gl_errors_check_lost(const char *call)
                         "glGetError",
                         "%s: the OpenGL context is lost (glGetGraphicsResetStatus). Create another "
                         "one, and all its objects again.",
-                        call);
+                        gr_call);
 }
 
 const char *gl_error_name(unsigned int error)

@@ -110,7 +110,7 @@ void gl_bind_renderbuffer(struct gl_saved *saved, unsigned int name);
 unsigned int gl_errors_take(void);
 
 /* Fails if the context is lost. Call this function after an implausible result from OpenGL. */
-gr_status gl_errors_check_lost(const char *call);
+gr_status gl_errors_check_lost(void);
 
 /* Returns the name of an error, such as "GL_OUT_OF_MEMORY". The string is static. */
 const char *gl_error_name(unsigned int error);

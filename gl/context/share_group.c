@@ -40,7 +40,7 @@ bool gl_group_is_current(const struct gl_group *group)
 }
 
 /* Creates the marker. Its check makes epoxy resolve the functions while a context is current. */
-static gr_status make_marker(struct gl_group *group, const char *call)
+static gr_status make_marker(struct gl_group *group)
 {
     static unsigned long made;
     const char *text = group->text;
@@ -60,7 +60,7 @@ static gr_status make_marker(struct gl_group *group, const char *call)
                         "glCreateShader",
                         "%s: `share_group` needs a shader object to recognise the share group, but "
                         "OpenGL created none. Was the context lost (glGetGraphicsResetStatus)?",
-                        call);
+                        gr_call);
 }
 
 static struct gl_group *find_current(void)
@@ -71,12 +71,12 @@ static struct gl_group *find_current(void)
     return group;
 }
 
-static struct gl_group *make_group(const char *call)
+static struct gl_group *make_group(void)
 {
-    struct gl_group *group = gr_check_memory(calloc(1, sizeof(*group)), call);
+    struct gl_group *group = gr_check_memory(calloc(1, sizeof(*group)));
     if (!group)
         return NULL;
-    if (make_marker(group, call) != GR_OK) {
+    if (make_marker(group) != GR_OK) {
         free(group);
         return NULL;
     }
@@ -85,12 +85,12 @@ static struct gl_group *make_group(const char *call)
     return group;
 }
 
-gr_status gl_context_join_group(struct gl_context *context, const char *call)
+gr_status gl_context_join_group(struct gl_context *context)
 {
     GR_LOCKED(&groups_lock);
     struct gl_group *group = find_current();
     if (!group)
-        group = make_group(call);
+        group = make_group();
     if (!group)
         return gr_last_error()->status;
     group->users++;

@@ -12,8 +12,7 @@
  * `otherwise` is the default if the options name no transport. If none is left, records an error
  * and returns 0.
  */
-unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
-                              const char *call);
+unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise);
 
 /* What the order of the transports depends on. */
 struct gl_order {
@@ -32,7 +31,7 @@ void gl_transports_order(struct gr_transport_choice *choice, struct gl_order *or
 const struct gl_maker *gl_maker_of(gr_transport transport);
 
 /* Checks `in_flight`, with the flags of the resource and the other options. */
-gr_status gl_in_flight_check(const gr_gl_options *options, unsigned flags, const char *call);
+gr_status gl_in_flight_check(const gr_gl_options *options, unsigned flags);
 
 /*
  * Whether frames in flight gain: a shader copies objects of the format, which is NULL for buffers.

@@ -25,8 +25,7 @@
 
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
-static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield storage,
-                             const char *call)
+static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield storage)
 {
     glCreateBuffers(1, &names->buffer);
     glNamedBufferStorage(names->buffer, (GLsizeiptr)size, NULL, GL_DYNAMIC_STORAGE_BIT | storage);
@@ -35,12 +34,11 @@ static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield sto
         return GR_OK;
     return gr_fail_code(
         GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glNamedBufferStorage",
-        "%s: OpenGL created no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", call,
+        "%s: OpenGL created no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", gr_call,
         size, gr_s(size));
 }
 
-static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info,
-                              const char *call)
+static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info)
 {
     GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
     GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
@@ -57,7 +55,7 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
                         "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u "
                         "level%s. Does this OpenGL have the format, and is the size supported "
                         "(GL_MAX_TEXTURE_SIZE)?",
-                        call, info->internal_format, info->width, info->height, info->depth,
+                        gr_call, info->internal_format, info->width, info->height, info->depth,
                         info->levels, gr_s(info->levels));
 }
 
@@ -79,22 +77,22 @@ static gr_status make_plain(struct gl_names *names, const struct gl_wish *wish,
                             gr_transport transport)
 {
     GL_SAVED(before, GL_SAVE(ERRORS));
-    return wish->image ? make_texture(names, wish->image, wish->call)
-                       : make_buffer(names, wish->size,
-                                     storage_for(&wish->context, wish, transport), wish->call);
+    return wish->image
+               ? make_texture(names, wish->image)
+               : make_buffer(names, wish->size, storage_for(&wish->context, wish, transport));
 }
 
 static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_transport transport)
 {
-    struct gl_resource *r =
-        wish->image ? gl_image_object(names->texture, wish->image->target, wish->flags, wish->call)
-                    : gl_buffer_object(names->buffer, wish->flags, wish->call);
+    struct gl_resource *r = wish->image
+                                ? gl_image_object(names->texture, wish->image->target, wish->flags)
+                                : gl_buffer_object(names->buffer, wish->flags);
     if (!r)
         return gr_last_error()->status;
     r->owned = names;
     r->in_flight = wish->in_flight;
     r->reach = wish->reach;
-    gr_status status = gl_object_make(r, gl_maker_of(transport), wish->flags, wish->call);
+    gr_status status = gl_object_make(r, gl_maker_of(transport), wish->flags);
     if (status == GR_OK)
         wish->made = r;
     else
@@ -106,10 +104,10 @@ static gr_status create_plain(struct gl_wish *wish, gr_transport transport)
 {
     if (!wish->context.direct)
         return gr_fail(
-            GR_ERR_UNSUPPORTED, wish->call,
+            GR_ERR_UNSUPPORTED,
             "Creating objects needs GL_ARB_direct_state_access (OpenGL 4.5), which this context "
             "lacks. Create the object yourself and use gr_from_gl_buffer() or gr_from_gl_image().");
-    struct gl_names *names = gl_names_make(&wish->context, wish->call);
+    struct gl_names *names = gl_names_make(&wish->context);
     if (!names)
         return GR_ERR_NO_MEMORY;
     gr_status status = make_plain(names, wish, transport);
@@ -131,11 +129,10 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
 }
 
 /* Refuses OpenGL ES: `what` says what it cannot do, `instead` what the program can use there. */
-static gr_status check_context(struct gl_context *context, const char *what, const char *instead,
-                               const char *call)
+static gr_status check_context(struct gl_context *context, const char *what, const char *instead)
 {
-    GR_TRY(gl_context_begin(context, call, "will own the object"));
-    return gl_context_refuse_es(context, what, "direct state access", instead, call);
+    GR_TRY(gl_context_begin(context, "will own the object"));
+    return gl_context_refuse_es(context, what, "direct state access", instead);
 }
 
 static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
@@ -145,35 +142,33 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
         wish->image ? gl_format_of(wish->image->internal_format) : NULL;
     struct gr_transport_choice *choice = &wish->choice;
     gr_gl_options own;
-    if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
+    if (GR_TAKE(gr_gl_options, &own, options) != GR_OK)
         return NULL;
     if (own.share_group || own.follow_storage) {
-        gr_fail(GR_ERR_UNSUPPORTED, wish->call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "`%s` is for existing objects: create the object by OpenGL, and register it by "
                 "gr_from_gl_buffer_with() or gr_from_gl_image_with().",
                 own.share_group ? "share_group" : "follow_storage");
         return NULL;
     }
     if (own.packed && wish->image) {
-        gr_fail(GR_ERR_UNSUPPORTED, wish->call,
-                "`packed` is for buffers: an image has its own memory.");
+        gr_fail(GR_ERR_UNSUPPORTED, "`packed` is for buffers: an image has its own memory.");
         return NULL;
     }
     const unsigned by_frames = own.in_flight ? GR_TRANSPORT_PEER : 0;
-    if (gl_in_flight_check(&own, wish->flags, wish->call) != GR_OK ||
+    if (gl_in_flight_check(&own, wish->flags) != GR_OK ||
         check_context(&wish->context, "Creating objects",
-                      "gr_from_gl_buffer() or gr_from_gl_image() with an object of your own",
-                      wish->call) != GR_OK)
+                      "gr_from_gl_buffer() or gr_from_gl_image() with an object of your own") !=
+            GR_OK)
         return NULL;
-    if (own.in_flight && gl_staging_check_format(format, &wish->context, wish->call) != GR_OK)
+    if (own.in_flight && gl_staging_check_format(format, &wish->context) != GR_OK)
         return NULL;
-    unsigned allowed = gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames,
-                                            uncopied | by_frames, wish->call);
+    unsigned allowed =
+        gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames, uncopied | by_frames);
     if (!allowed)
         return NULL;
     wish->packed = own.packed;
     wish->in_flight = own.in_flight;
-    choice->call = wish->call;
     struct gl_order order = {.is_created = true,
                              .context = &wish->context,
                              .format = format,
@@ -181,23 +176,24 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
                              .reach = &wish->reach};
     gl_transports_order(choice, &order, allowed);
     gr_status status = gr_choose_transport(choice, attempt, wish);
-    return gl_object_finish(wish->made, status, choice, wish->call);
+    return gl_object_finish(wish->made, status, choice);
 }
 
 gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl_options *options)
 {
-    struct gl_wish wish = {.size = size, .flags = flags, .call = __func__};
+    GR_CALL();
+    struct gl_wish wish = {.size = size, .flags = flags};
     if (flags & ~(unsigned)GR_IMAGE_FLAGS && size && !(size & ~(size_t)GR_BUFFER_FLAGS)) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+        gr_fail(GR_ERR_INVALID_VALUE,
                 "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
                 size, flags);
         return NULL;
     }
-    if (gr_flags_check(flags, false, __func__) != GR_OK)
+    if (gr_flags_check(flags, false) != GR_OK)
         return NULL;
     if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer cannot have %zu byte%s: pass its size.",
-                size, gr_s(size));
+        gr_fail(GR_ERR_INVALID_VALUE, "A buffer cannot have %zu byte%s: pass its size.", size,
+                gr_s(size));
         return NULL;
     }
     return create(&wish, options);
@@ -205,36 +201,36 @@ gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl_option
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
+static gr_status check_extent(const gr_gl_image_desc *info)
 {
     bool deep = info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY;
     if (info->width == 0 || info->height == 0 || info->width > INT32_MAX ||
         info->height > INT32_MAX || info->depth > INT32_MAX)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
                        info->height, info->depth);
-    GR_REFUSE_IF(!deep && info->depth > 1, call,
+    GR_REFUSE_IF(!deep && info->depth > 1,
                  "A %s has no depth, but `depth` is %u: pass depth 1, or the target GL_TEXTURE_3D "
                  "or GL_TEXTURE_2D_ARRAY.",
                  gl_target_of(info->target)->name, info->depth);
-    GR_REFUSE_IF(info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height, call,
+    GR_REFUSE_IF(info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height,
                  "Cube faces are square, but the size is %u x %u: pass one value for both.",
                  info->width, info->height);
     unsigned int levels =
         gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
-    GR_REFUSE_IF(info->levels > levels, call,
+    GR_REFUSE_IF(info->levels > levels,
                  "An image of %u x %u x %u texels has at most %u mip level%s, not %u: pass that or "
                  "less.",
                  info->width, info->height, info->depth, levels, gr_s(levels), info->levels);
     return GR_OK;
 }
 
-static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
+static gr_status check_image(const gr_gl_image_desc *info, unsigned flags)
 {
     const struct gl_format *format = gl_format_of(info->internal_format);
-    GR_TRY(gr_flags_check(flags, true, call));
+    GR_TRY(gr_flags_check(flags, true));
     GR_REFUSE_IF(
-        format && !gl_format_has_size(format), call,
+        format && !gl_format_has_size(format),
         "`internal_format` is %s, which has no size: pass a sized format, such as GL_RGBA8.",
         format->name);
     switch (info->target) {
@@ -242,9 +238,9 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
     case GL_TEXTURE_3D:
     case GL_TEXTURE_2D_ARRAY:
     case GL_TEXTURE_CUBE_MAP:
-        return check_extent(info, call);
+        return check_extent(info);
     default:
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The target 0x%x is none of GL_TEXTURE_2D, GL_TEXTURE_3D, "
                        "GL_TEXTURE_2D_ARRAY and GL_TEXTURE_CUBE_MAP: pass one of them.",
                        info->target);
@@ -252,10 +248,10 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
 }
 
 /* Copies the description, and replaces zeros by the defaults. */
-static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc, const char *call)
+static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc)
 {
-    GR_REFUSE_IF(!desc, call, "`desc` is NULL: describe the image.");
-    gr_status status = GR_TAKE(gr_gl_image_desc, image, desc, call);
+    GR_REFUSE_IF(!desc, "`desc` is NULL: describe the image.");
+    gr_status status = GR_TAKE(gr_gl_image_desc, image, desc);
     image->depth = image->depth ? image->depth : 1;
     image->levels = image->levels ? image->levels : 1;
     return status;
@@ -264,65 +260,66 @@ static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *des
 gr_resource *gr_create_gl_image(const gr_gl_image_desc *desc, unsigned flags,
                                 const gr_gl_options *options)
 {
+    GR_CALL();
     gr_gl_image_desc image;
-    if (take_image(&image, desc, __func__) != GR_OK ||
-        check_image(&image, flags, __func__) != GR_OK)
+    if (take_image(&image, desc) != GR_OK || check_image(&image, flags) != GR_OK)
         return NULL;
-    struct gl_wish wish = {.image = &image, .flags = flags, .call = __func__};
+    struct gl_wish wish = {.image = &image, .flags = flags};
     gl_depth_enable();
     return create(&wish, options);
 }
 
 /* ---- Buffers in the memory of tensors -------------------------------------------------------- */
 
-static gr_status check_options_of_tensor(const gr_gl_options *options, const char *call)
+static gr_status check_options_of_tensor(const gr_gl_options *options)
 {
     const char *wrong = options->packed           ? "packed"
                         : options->share_group    ? "share_group"
                         : options->follow_storage ? "follow_storage"
                         : options->in_flight      ? "in_flight"
                                                   : NULL;
-    GR_TRY(gr_transports_check(options->transports, call));
-    GR_REFUSE_IF(options->transports && !(options->transports & GR_TRANSPORT_SHARED), call,
+    GR_TRY(gr_transports_check(options->transports));
+    GR_REFUSE_IF(options->transports && !(options->transports & GR_TRANSPORT_SHARED),
                  "The buffer has the memory of the tensor, so it needs GR_TRANSPORT_SHARED, which "
                  "`transports` (0x%x) does not allow: add it, or leave `transports` 0.",
                  options->transports);
     GR_REFUSE_IF(
-        wrong, call,
-        "`%s` is set, but the buffer has the memory of the tensor and no other: leave it 0.",
+        wrong, "`%s` is set, but the buffer has the memory of the tensor and no other: leave it 0.",
         wrong);
     return GR_OK;
 }
 
 gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags, const gr_gl_options *options)
 {
-    struct gl_wish wish = {.flags = flags, .call = __func__, .choice.call = __func__};
+    GR_CALL();
+    struct gl_wish wish = {
+        .flags = flags,
+    };
     gr_gl_options own;
-    if (GR_TAKE(gr_gl_options, &own, options, __func__) != GR_OK ||
-        check_options_of_tensor(&own, __func__) != GR_OK ||
-        gr_tensor_check(tensor, __func__) != GR_OK ||
+    if (GR_TAKE(gr_gl_options, &own, options) != GR_OK || check_options_of_tensor(&own) != GR_OK ||
+        gr_tensor_check(tensor) != GR_OK ||
         check_context(&wish.context, "A buffer in the memory of a tensor",
-                      "gr_publish() with a buffer of gr_from_gl_buffer()", __func__) != GR_OK)
+                      "gr_publish() with a buffer of gr_from_gl_buffer()") != GR_OK)
         return NULL;
     /* after the check of the context, since OpenGL ES cannot use exportable memory either */
-    wish.memory = gr_tensor_memory_make(tensor, flags, __func__);
+    wish.memory = gr_tensor_memory_make(tensor, flags);
     if (!wish.memory)
         return NULL;
     gr_transport_add(&wish.choice, GR_TRANSPORT_SHARED, GR_TRANSPORT_SHARED);
     gr_status status = gr_choose_transport(&wish.choice, attempt, &wish);
     gr_tensor_memory_drop(wish.memory);
-    return gl_object_finish(wish.made, status, &wish.choice, __func__);
+    return gl_object_finish(wish.made, status, &wish.choice);
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-static bool is_opengl(const gr_resource *resource, const char *call)
+static bool is_opengl(const gr_resource *resource)
 {
-    if (gr_resource_check_slot(resource, call) != GR_OK)
+    if (gr_resource_check_slot(resource) != GR_OK)
         return false;
     if (resource->backend->api == GR_GRAPHICS_OPENGL)
         return true;
-    gr_fail(GR_ERR_STATE, call,
+    gr_fail(GR_ERR_STATE,
             "The resource was not made from an OpenGL object. For Vulkan use gr_vk_buffer() or "
             "gr_vk_image().");
     return false;
@@ -330,12 +327,14 @@ static bool is_opengl(const gr_resource *resource, const char *call)
 
 unsigned int gr_gl_name(const gr_resource *resource)
 {
-    return is_opengl(resource, __func__) ? gl_of(resource)->name : 0;
+    GR_CALL();
+    return is_opengl(resource) ? gl_of(resource)->name : 0;
 }
 
 unsigned int gr_gl_target(const gr_resource *resource)
 {
-    if (!is_opengl(resource, __func__))
+    GR_CALL();
+    if (!is_opengl(resource))
         return 0;
     const struct gl_target *target = gl_of(resource)->target;
     return target ? target->target : GL_ARRAY_BUFFER;

@@ -17,22 +17,19 @@
 
 gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)
 {
-    return gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
+    GR_CALL();
+    return gl_interop_register(gl_buffer_object(name, flags), flags);
 }
 
 gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
 {
-    if (gr_stream_check(NULL, stream, false, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_stream_check(NULL, stream, false) != GR_OK)
         return NULL;
-    gr_resource *resource =
-        gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
+    gr_resource *resource = gl_interop_register(gl_buffer_object(name, flags), flags);
     gr_buffer *buffer = NULL;
-    struct gr_use use = {.call = __func__,
-                         .resources = &resource,
-                         .n = 1,
-                         .stream = stream,
-                         .buffers = &buffer,
-                         .held = true};
+    struct gr_use use = {
+        .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer, .held = true};
     if (resource)
         (void)gr_use_begin(&use);
     /*
@@ -46,7 +43,8 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
 
 gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
 {
-    return gl_interop_register(gl_image_object(name, target, flags, __func__), flags, __func__);
+    GR_CALL();
+    return gl_interop_register(gl_image_object(name, target, flags), flags);
 }
 
 /* ---- By options ------------------------------------------------------------------------------ */
@@ -58,14 +56,15 @@ struct existing {
 
 static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
 {
+    (void)choice;
     const struct existing *existing = of;
-    return gl_object_make(existing->r, gl_maker_of(transport), existing->flags, choice->call);
+    return gl_object_make(existing->r, gl_maker_of(transport), existing->flags);
 }
 
 static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed,
-                         const gr_gl_options *options, const char *call)
+                         const gr_gl_options *options)
 {
-    struct gr_transport_choice choice = {.call = call};
+    struct gr_transport_choice choice = {0};
     struct existing existing = {r, flags};
     if (!r)
         return NULL;
@@ -75,54 +74,54 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
                              .reach = &r->reach};
     r->base.follows = options->follow_storage;
     r->in_flight = options->in_flight;
-    gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
+    gr_status status = options->share_group ? gl_context_join_group(&r->context) : GR_OK;
     if (status == GR_OK && r->in_flight && r->target)
-        status = gl_staging_check_format(r->format, &r->context, call);
+        status = gl_staging_check_format(r->format, &r->context);
     if (status == GR_OK) {
         gl_transports_order(&choice, &order, allowed);
         status = gr_choose_transport(&choice, attempt, &existing);
     }
-    return gl_object_finish(r, status, &choice, call);
+    return gl_object_finish(r, status, &choice);
 }
 
 /*
  * Copies the options, and returns the transports that they allow. Shared is not among them, because
  * existing storage cannot be shared.
  */
-static unsigned take(gr_gl_options *own, unsigned flags, const gr_gl_options *options,
-                     const char *call)
+static unsigned take(gr_gl_options *own, unsigned flags, const gr_gl_options *options)
 {
-    if (GR_TAKE(gr_gl_options, own, options, call) != GR_OK ||
-        gl_in_flight_check(own, flags, call) != GR_OK)
+    if (GR_TAKE(gr_gl_options, own, options) != GR_OK || gl_in_flight_check(own, flags) != GR_OK)
         return 0;
     if (own->packed) {
-        gr_fail(GR_ERR_UNSUPPORTED, call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "`packed` is for new buffers, because existing storage stays where it is: %s.",
                 gl_context_is_es() ? "leave it false"
                                    : "create the buffer by gr_create_gl_buffer()");
         return 0;
     }
-    return gl_transports_select(
-        own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
-        own->in_flight ? GR_TRANSPORT_PEER | GR_TRANSPORT_INTEROP : GR_TRANSPORT_INTEROP, call);
+    return gl_transports_select(own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
+                                own->in_flight ? GR_TRANSPORT_PEER | GR_TRANSPORT_INTEROP
+                                               : GR_TRANSPORT_INTEROP);
 }
 
 gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)
 {
+    GR_CALL();
     gr_gl_options own;
-    unsigned transports = take(&own, flags, options, __func__);
+    unsigned transports = take(&own, flags, options);
     if (!transports)
         return NULL;
-    return make(gl_buffer_object(name, flags, __func__), flags, transports, &own, __func__);
+    return make(gl_buffer_object(name, flags), flags, transports, &own);
 }
 
 gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
                                    const gr_gl_options *options)
 {
+    GR_CALL();
     gr_gl_options own;
-    unsigned transports = take(&own, flags, options, __func__);
+    unsigned transports = take(&own, flags, options);
     if (!transports)
         return NULL;
     gl_depth_enable();
-    return make(gl_image_object(name, target, flags, __func__), flags, transports, &own, __func__);
+    return make(gl_image_object(name, target, flags), flags, transports, &own);
 }

@@ -132,13 +132,13 @@ struct answer {
     char reason[900];
 };
 
-static gr_status ask(const struct probe *probe, struct answer *answer, const char *call)
+static gr_status ask(const struct probe *probe, struct answer *answer)
 {
     struct contexts contexts;
     gr_entered entered;
-    GR_TRY(gl_context_begin(&contexts.gl, call, "you want to query"));
-    GR_TRY(gr_context_choose(&contexts.cuda, gl_find_nearest_device, call));
-    gr_status status = gr_context_enter(&contexts.cuda, &entered, call);
+    GR_TRY(gl_context_begin(&contexts.gl, "you want to query"));
+    GR_TRY(gr_context_choose(&contexts.cuda, gl_find_nearest_device));
+    gr_status status = gr_context_enter(&contexts.cuda, &entered);
     if (status == GR_OK) {
         gr_attempt_begin();
         const bool works = probe->works(&contexts, answer->reason, sizeof(answer->reason));
@@ -152,11 +152,12 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
 
 const gr_transport_info *gr_gl_probe(gr_transport transport)
 {
+    GR_CALL();
     static _Thread_local struct answer answers[PROBES];
     for (size_t i = 0; i < PROBES; i++)
         if (probes[i].transport == transport)
-            return ask(&probes[i], &answers[i], __func__) == GR_OK ? &answers[i].info : NULL;
-    gr_fail(GR_ERR_INVALID_VALUE, __func__,
+            return ask(&probes[i], &answers[i]) == GR_OK ? &answers[i].info : NULL;
+    gr_fail(GR_ERR_INVALID_VALUE,
             "%u is not an OpenGL transport: pass one of GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, "
             "GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.",
             (unsigned)transport);

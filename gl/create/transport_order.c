@@ -14,38 +14,38 @@
 #include "gl/staging/staging.h"
 
 /* Records that none of the requested transports is possible. */
-static void refuse_set(unsigned wanted, const char *call)
+static void refuse_set(unsigned wanted)
 {
     if (wanted & GR_TRANSPORT_SHARED)
-        gr_fail(GR_ERR_UNSUPPORTED, call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "GR_TRANSPORT_SHARED needs storage that grinterop allocates: OpenGL cannot share "
                 "the storage of an existing object. %s.",
                 gl_context_is_es() ? "Allow GR_TRANSPORT_INTEROP or GR_TRANSPORT_COPY"
                                    : "Create it by gr_create_gl_buffer() or gr_create_gl_image(), "
                                      "or allow another transport");
     else if (wanted & GR_TRANSPORT_PEER)
-        gr_fail(GR_ERR_UNSUPPORTED, call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "GR_TRANSPORT_PEER needs `in_flight` for an object that grinterop creates: set "
                 "it, or allow GR_TRANSPORT_SHARED.");
     else
-        gr_fail(GR_ERR_UNSUPPORTED, call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
                 "(external.h), not for OpenGL objects: allow another transport.");
 }
 
-gr_status gl_in_flight_check(const gr_gl_options *o, unsigned flags, const char *call)
+gr_status gl_in_flight_check(const gr_gl_options *o, unsigned flags)
 {
-    GR_TRY(gr_in_flight_check(o->in_flight, flags, call));
+    GR_TRY(gr_in_flight_check(o->in_flight, flags));
     if (!o->in_flight)
         return GR_OK;
     GR_REFUSE_IF(
-        o->share_group || o->packed, call,
+        o->share_group || o->packed,
         "`in_flight` and `%s` are set, but the copies between the object and its staging buffers "
         "belong to one context, and the object has its own memory: set one of the two.",
         o->share_group ? "share_group" : "packed");
     if (!o->transports || o->transports & GR_TRANSPORT_PEER)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`in_flight` needs GR_TRANSPORT_PEER, which `transports` (0x%x) does not allow: "
                    "add it, or leave `transports` 0.",
                    o->transports);
@@ -63,14 +63,13 @@ bool gl_in_flight_gains(const struct gl_context *context, const struct gl_format
     return suits;
 }
 
-unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
-                              const char *call)
+unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise)
 {
     const unsigned wanted = options->transports ? options->transports : otherwise;
-    if (gr_transports_check(wanted, call) != GR_OK)
+    if (gr_transports_check(wanted) != GR_OK)
         return 0;
     if (options->share_group && !(wanted & GR_TRANSPORT_INTEROP)) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
+        gr_fail(GR_ERR_INVALID_VALUE,
                 "`share_group` needs GR_TRANSPORT_INTEROP, which `transports` (0x%x) does not "
                 "allow: add it, or leave `transports` 0.",
                 wanted);
@@ -79,7 +78,7 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
     if (options->share_group)
         possible &= GR_TRANSPORT_INTEROP;
     if (!(wanted & possible))
-        refuse_set(wanted, call);
+        refuse_set(wanted);
     return wanted & possible;
 }
 

@@ -80,9 +80,9 @@ const struct gl_format *gl_format_of(unsigned int internal)
 }
 
 gr_status gl_format_refuse(const struct gl_format *format, unsigned int name,
-                           const struct gl_context *context, const char *call)
+                           const struct gl_context *context)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.", name,
+    return gr_fail(GR_ERR_UNSUPPORTED, "OpenGL image %u has the format %s: %s. Use %s.", name,
                    format->name, format->refused,
                    context->es && format->instead_es ? format->instead_es : format->instead);
 }
@@ -175,7 +175,7 @@ const char *gl_format_for_es(const struct gl_format *format, const struct gl_sto
 }
 
 gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_stored *stored,
-                              unsigned int name, const struct gl_context *context, const char *call)
+                              unsigned int name, const struct gl_context *context)
 {
     const bool has_three = stored->bits[2] && !stored->bits[3];
     const struct gl_format refused = {
@@ -183,12 +183,11 @@ gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_st
         .refused = has_three ? "the software CUDA driver does not accept 3 channels from OpenGL ES"
                              : "the software CUDA driver does not accept it from OpenGL ES",
         .instead = gl_format_for_es(format, stored)};
-    return gl_format_refuse(&refused, name, context, call);
+    return gl_format_refuse(&refused, name, context);
 }
 
 gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored *stored,
-                                  unsigned int name, const struct gl_context *context,
-                                  const char *call)
+                                  unsigned int name, const struct gl_context *context)
 {
     char bits[GL_STORED_TEXT], text[GL_STORED_TEXT + 32];
     const struct gl_format *known = gl_format_of(internal);
@@ -208,7 +207,7 @@ gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored 
         snprintf(text, sizeof(text), "%s%s%s", known->name, of, bits);
     else
         snprintf(text, sizeof(text), "0x%04X%s%s", internal, of, bits);
-    return gl_format_refuse(&format, name, context, call);
+    return gl_format_refuse(&format, name, context);
 }
 
 /* clang-format off */

@@ -35,7 +35,7 @@ const struct gl_format *gl_format_of(unsigned int internal);
 
 /* Refuses image `name` because of its format, and says what to use instead. */
 gr_status gl_format_refuse(const struct gl_format *format, unsigned int name,
-                           const struct gl_context *context, const char *call);
+                           const struct gl_context *context);
 
 /* What OpenGL stores for a format that does not say so: one without a size or without a row. */
 struct gl_stored {
@@ -59,8 +59,7 @@ bool gl_format_holds(const struct gl_format *format, const struct gl_stored *sto
 
 /* Refuses image `name`, whose format has no row, or no size and bits that CUDA refuses. */
 gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored *stored,
-                                  unsigned int name, const struct gl_context *context,
-                                  const char *call);
+                                  unsigned int name, const struct gl_context *context);
 
 /*
  * Returns the name of a format for the same components whose texels OpenGL ES reads and writes;
@@ -73,8 +72,7 @@ const char *gl_format_for_es(const struct gl_format *format, const struct gl_sto
  * be another format.
  */
 gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_stored *stored,
-                              unsigned int name, const struct gl_context *context,
-                              const char *call);
+                              unsigned int name, const struct gl_context *context);
 
 /* The formats that hold colours of a component type with at most so many bits per component. */
 struct gl_colour_format {

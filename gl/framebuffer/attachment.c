@@ -209,38 +209,38 @@ static bool query_object(struct gl_attachment *a, int type, const struct gl_cont
 }
 
 gr_status gl_attachment_fail(const struct gl_attachment *a, unsigned int error,
-                             const char *function, const char *call)
+                             const char *function)
 {
     if (error == GL_CONTEXT_LOST)
-        GR_TRY(gl_errors_check_lost(call));
+        GR_TRY(gl_errors_check_lost());
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), function,
-                        "%s: OpenGL could not read the %s.", call, gl_attachment_text(a).text);
+                        "%s: OpenGL could not read the %s.", gr_call, gl_attachment_text(a).text);
 }
 
-static gr_status refuse_name(const struct gl_attachment *a, const char *call)
+static gr_status refuse_name(const struct gl_attachment *a)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
                    "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or GL_FRONT.",
                    gl_attachment_text(a).text);
 }
 
 gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
-                                 const struct gl_context *context, const char *call)
+                                 const struct gl_context *context)
 {
     a->name = native_name(a->framebuffer, attachment);
     if (a->name == GL_NONE) {
-        GR_TRY(gl_errors_check_lost(call));
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        GR_TRY(gl_errors_check_lost());
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "glReadBuffer() selects no buffer of the framebuffer: set `attachment`.");
     }
     GR_REFUSE_IF(
-        a->name == GL_DEPTH_STENCIL_ATTACHMENT, call,
+        a->name == GL_DEPTH_STENCIL_ATTACHMENT,
         "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then GL_STENCIL_ATTACHMENT.");
     const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
     GLenum error = gl_errors_take();
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
-        return refuse_name(a, call);
+        return refuse_name(a);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool deleted = object != GL_NONE && !query_object(a, object, context);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
@@ -248,11 +248,11 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
     if (error == GL_NO_ERROR)
         error = gl_errors_take();
     if (error != GL_NO_ERROR)
-        return gl_attachment_fail(a, error, "glGetFramebufferAttachmentParameteriv", call);
+        return gl_attachment_fail(a, error, "glGetFramebufferAttachmentParameteriv");
     if (found && !deleted)
         return GR_OK;
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "The %s has nothing to read: %s a texture or a renderbuffer with a format for this "
         "attachment.",
         gl_attachment_text(a).text,

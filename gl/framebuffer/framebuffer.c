@@ -53,12 +53,11 @@ struct fetch {
     gr_buffer *buffer;        /* the mapping of `staging` */
     struct gr_use use;        /* of `staging` */
     gr_entered *entered;      /* of gr_use_check() */
-    const char *call;
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static gr_status check_conversion(const struct part *p, const char *call)
+static gr_status check_conversion(const struct part *p)
 {
     const gr_publish_options *o = &p->conversion;
     const char *field = o->level                                ? "level"
@@ -70,17 +69,17 @@ static gr_status check_conversion(const struct part *p, const char *call)
                                                                 : NULL;
     if (!field)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`%s` of `conversion` does not apply to a framebuffer: leave it 0.", field);
 }
 
-static gr_status check_planes(struct part *p, const char *call)
+static gr_status check_planes(struct part *p)
 {
     const gr_framebuffer_options *o = &p->options;
     p->is_distance = o->z_near != 0 || o->z_far != 0;
     if (!p->is_distance)
         return GR_OK;
-    GR_REFUSE_IF(!(o->z_near > 0) || !(o->z_far > 0) || o->z_near == o->z_far, call,
+    GR_REFUSE_IF(!(o->z_near > 0) || !(o->z_far > 0) || o->z_near == o->z_far,
                  "`z_near` is %g and `z_far` is %g: pass the two planes of the perspective "
                  "projection, or 0 for both to get the depth from 0 to 1.",
                  (double)o->z_near, (double)o->z_far);
@@ -93,17 +92,17 @@ static gr_status check_planes(struct part *p, const char *call)
     return GR_OK;
 }
 
-static gr_status check_buffer(gr_resource *buffer, const char *name, const char *call)
+static gr_status check_buffer(gr_resource *buffer, const char *name)
 {
-    GR_REFUSE_IF(buffer->backend->api != GR_GRAPHICS_OPENGL || buffer->is_image, call,
+    GR_REFUSE_IF(buffer->backend->api != GR_GRAPHICS_OPENGL || buffer->is_image,
                  "`%s` is not an OpenGL buffer: create it by gr_create_gl_buffer().", name);
     if (buffer->flags & GR_WRITE_DISCARD)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "`%s` was registered write_discard: CUDA has to read it. Create it "
                        "with GR_READ_ONLY.",
                        name);
     if (buffer->mapped)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "`%s` is mapped: release its buffer first, because OpenGL has to "
                        "write to it.",
                        name);
@@ -113,23 +112,23 @@ static gr_status check_buffer(gr_resource *buffer, const char *name, const char 
 static gr_status check_staging(struct fetch *f)
 {
     if (!f->given) /* a capture allows no new buffer */
-        return gr_stream_check(NULL, f->stream, false, f->call);
-    GR_TRY(gr_resource_check_given(f->given, f->call));
-    GR_TRY(check_buffer(f->given, "staging", f->call));
+        return gr_stream_check(NULL, f->stream, false);
+    GR_TRY(gr_resource_check_given(f->given));
+    GR_TRY(check_buffer(f->given, "staging"));
     f->staging = f->given;
     GR_TRY(gr_use_check(&f->use, f->entered)); /* which skips shared storage */
-    return gl_object_check_storage(&f->given, 1, f->stream, f->call);
+    return gl_object_check_storage(&f->given, 1, f->stream);
 }
 
 static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
 {
     *p = (struct part){.attachment.framebuffer = f->framebuffer};
-    GR_TRY(GR_TAKE(gr_framebuffer_options, &p->options, options, f->call));
-    GR_TRY(GR_TAKE(gr_publish_options, &p->conversion, p->options.conversion, f->call));
-    GR_TRY(check_planes(p, f->call));
-    GR_TRY(check_conversion(p, f->call));
+    GR_TRY(GR_TAKE(gr_framebuffer_options, &p->options, options));
+    GR_TRY(GR_TAKE(gr_publish_options, &p->conversion, p->options.conversion));
+    GR_TRY(check_planes(p));
+    GR_TRY(check_conversion(p));
     gr_resource *staging = p->options.staging;
-    GR_REFUSE_IF(f->given && staging && staging != f->given, f->call,
+    GR_REFUSE_IF(f->given && staging && staging != f->given,
                  "The attachments have two `staging` buffers: one passes all of them.");
     if (staging)
         f->given = staging;
@@ -139,15 +138,15 @@ static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer
 static gr_status take(struct fetch *f, gr_tensor *const tensors[],
                       const gr_framebuffer_options *const options[], size_t n)
 {
-    GR_REFUSE_IF(n == 0 || n > GR_MOST_ATTACHMENTS || !tensors, f->call,
+    GR_REFUSE_IF(n == 0 || n > GR_MOST_ATTACHMENTS || !tensors,
                  "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
                  GR_MOST_ATTACHMENTS);
     for (f->n = 0; f->n < n; f->n++) {
         struct part *p = &f->parts[f->n];
         GR_TRY(take_part(f, p, options ? options[f->n] : NULL));
         p->tensor = tensors[f->n];
-        GR_REFUSE_IF(!p->tensor, f->call, "The tensor is NULL: did its creation fail?");
-        GR_TRY(gr_tensor_check(p->tensor, f->call));
+        GR_REFUSE_IF(!p->tensor, "The tensor is NULL: did its creation fail?");
+        GR_TRY(gr_tensor_check(p->tensor));
     }
     return check_staging(f);
 }
@@ -155,12 +154,12 @@ static gr_status take(struct fetch *f, gr_tensor *const tensors[],
 /* ---- The rectangle --------------------------------------------------------------------------- */
 
 /* Replaces a width or height of 0 by the rest of the attachment. The framebuffer is bound. */
-static gr_status settle_rectangle(struct part *p, const char *call)
+static gr_status settle_rectangle(struct part *p)
 {
     const struct gl_attachment *a = &p->attachment;
     gr_framebuffer_options *o = &p->options;
     const int64_t width = a->width, height = a->height;
-    GR_REFUSE_IF(width == 0 && (o->width == 0 || o->height == 0), call,
+    GR_REFUSE_IF(width == 0 && (o->width == 0 || o->height == 0),
                  "OpenGL does not report the size of the %s: set `width` and `height`.",
                  gl_attachment_text(a).text);
     if (width && o->width == 0 && o->x < width)
@@ -170,7 +169,7 @@ static gr_status settle_rectangle(struct part *p, const char *call)
     const bool outside = (int64_t)o->x + o->width > width || (int64_t)o->y + o->height > height;
     if (o->width == 0 || o->height == 0 || (width && outside) || o->x > INT32_MAX ||
         o->y > INT32_MAX || o->width > INT32_MAX || o->height > INT32_MAX)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The rectangle of %u x %u pixels at %u, %u is not inside the %s, which has "
                        "%lld x %lld.",
                        o->width, o->height, o->x, o->y, gl_attachment_text(a).text,
@@ -184,23 +183,23 @@ static gr_status settle_rectangle(struct part *p, const char *call)
 
 /* ---- Reading, with the framebuffer bound ----------------------------------------------------- */
 
-static gr_status check_opengl(const struct fetch *f, const struct part *p, const char *function)
+static gr_status check_opengl(const struct part *p, const char *function)
 {
     const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gl_attachment_fail(&p->attachment, error, function, f->call);
+    return gl_attachment_fail(&p->attachment, error, function);
 }
 
 static gr_status bind(const struct fetch *f)
 {
-    GR_REFUSE_IF(f->framebuffer && !glIsFramebuffer(f->framebuffer), f->call,
+    GR_REFUSE_IF(f->framebuffer && !glIsFramebuffer(f->framebuffer),
                  "There is no OpenGL framebuffer %u in the current context: it was deleted, "
                  "belongs to another context, or was only reserved and never bound.",
                  f->framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
     const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
-    GR_TRY(check_opengl(f, &f->parts[0], "glBindFramebuffer"));
+    GR_TRY(check_opengl(&f->parts[0], "glBindFramebuffer"));
     if (complete == GL_FRAMEBUFFER_COMPLETE)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)complete, "", "glCheckFramebufferStatus",
@@ -209,22 +208,22 @@ static gr_status bind(const struct fetch *f)
                               "a framebuffer object."
                             : "%s: the framebuffer is incomplete: draw to it first, and check it "
                               "with glCheckFramebufferStatus().",
-                        f->call);
+                        gr_call);
 }
 
-static gr_status refuse_conditional(const struct fetch *f)
+static gr_status refuse_conditional(void)
 {
     return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, GL_INVALID_OPERATION,
                         "GL_INVALID_OPERATION", "glBeginConditionalRender",
                         "%s: conditional rendering is active, and would discard the blit that "
                         "resolves or converts the pixels. Fetch before glBeginConditionalRender() "
                         "or after glEndConditionalRender().",
-                        f->call);
+                        gr_call);
 }
 
-static gr_status refuse_sample(const struct fetch *f, const struct part *p)
+static gr_status refuse_sample(const struct part *p)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, f->call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "The compute shader cannot read one sample of the %s: that needs a framebuffer "
                    "object with a sized format, and neither transform feedback, subroutines nor "
                    "queries of shader invocations. Leave `sample` 0 to resolve the samples.",
@@ -234,7 +233,7 @@ static gr_status refuse_sample(const struct fetch *f, const struct part *p)
 static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
 {
     if (conditional && (p->attachment.samples > 0 || p->attachment.is_blitted))
-        return refuse_conditional(f);
+        return refuse_conditional();
     const gr_framebuffer_options *o = &p->options;
     const struct gl_attachment_read read = {.context = f->context,
                                             .shader = conditional ? NULL : f->shader,
@@ -251,9 +250,9 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
     if (gl_attachment_read(&read, &error))
         return GR_OK;
     if (error == GL_NO_ERROR)
-        return refuse_sample(f, p);
+        return refuse_sample(p);
     return gl_attachment_fail(&p->attachment, error,
-                              p->attachment.sample ? "glDispatchCompute" : "glReadPixels", f->call);
+                              p->attachment.sample ? "glDispatchCompute" : "glReadPixels");
 }
 
 static gr_status fill(const struct fetch *f)
@@ -275,30 +274,30 @@ static gr_status fill_staging(void *of)
 /* ---- The fetch ------------------------------------------------------------------------------- */
 
 /* Refuses types that would hold only 0 and 1 of the depth or distance, unless there is a scale. */
-static gr_status check_depth(const struct part *p, gr_dtype dtype, const char *call)
+static gr_status check_depth(const struct part *p, gr_dtype dtype)
 {
     const bool is_depth = p->attachment.mask == GL_DEPTH_BUFFER_BIT;
-    GR_REFUSE_IF(p->is_distance && !is_depth, call,
+    GR_REFUSE_IF(p->is_distance && !is_depth,
                  "`z_near` and `z_far` are for depth, but the attachment has no depth: leave them "
                  "0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
     if (!is_depth || p->conversion.scale || p->conversion.scale_f64 || gr_dtype_is_float(dtype) ||
         !(p->is_distance || gr_dtype_is_number(dtype)))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The tensor is %s, but the %s: use float32, or set `scale`, such as 1000.0 / "
                    "65535 for distances in millimetres in uint16.",
                    gr_dtype_get_info(dtype)->name,
                    p->is_distance ? "distances would be clamped to 1" : "depth is from 0 to 1");
 }
 
-static gr_status check_sample(struct part *p, const char *call)
+static gr_status check_sample(struct part *p)
 {
     struct gl_attachment *a = &p->attachment;
     const unsigned count = (unsigned)a->samples, sample = p->options.sample;
     a->sample = (int)sample;
     if (sample <= count)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    count ? "`sample` is %u, but the %s has %u: pass 1 to that, or 0 to resolve "
                            "them."
                          : "`sample` is %u, but the %s has %u samples: leave it 0.",
@@ -308,15 +307,14 @@ static gr_status check_sample(struct part *p, const char *call)
 /* Finds the attachment and its rectangle. The framebuffer is bound. */
 static gr_status find_part(struct fetch *f, struct part *p)
 {
-    GR_TRY(gl_attachment_describe(&p->attachment, p->options.attachment, f->context, f->call));
-    GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype, f->call) : GR_OK);
-    GR_TRY(check_sample(p, f->call));
-    GR_TRY(settle_rectangle(p, f->call));
+    GR_TRY(gl_attachment_describe(&p->attachment, p->options.attachment, f->context));
+    GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype) : GR_OK);
+    GR_TRY(check_sample(p));
+    GR_TRY(settle_rectangle(p));
     if (!gl_attachment_suits_shader(&p->attachment))
-        return p->attachment.sample ? refuse_sample(f, p) : GR_OK;
+        return p->attachment.sample ? refuse_sample(p) : GR_OK;
     if (!f->shader)
-        f->shader =
-            p->attachment.sample ? gl_shader_need(f->context, f->call) : gl_shader_use(f->context);
+        f->shader = p->attachment.sample ? gl_shader_need(f->context) : gl_shader_use(f->context);
     return p->attachment.sample && !f->shader ? gr_last_error()->status : GR_OK;
 }
 
@@ -340,7 +338,7 @@ static gr_status find_parts(struct fetch *f)
     if (f->given)
         return GR_OK;
     f->use.held = true;
-    f->staging = gl_kept_staging(f->context, end, f->call);
+    f->staging = gl_kept_staging(f->context, end);
     return f->staging ? gr_use_check(&f->use, f->entered) : gr_last_error()->status;
 }
 
@@ -350,7 +348,7 @@ static gr_status check_size(const struct fetch *f, const char *name)
     const size_t size = f->staging->size, end = last->offset + last->bytes;
     if (end <= size)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The size of `%s` is %zu, but %u x %u pixels%s need %zu byte%s.", name, size,
                    last->options.width, last->options.height, f->n > 1 ? " of each attachment" : "",
                    end, gr_s(end));
@@ -391,28 +389,26 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
     return status;
 }
 
-static gr_status begin(struct gl_context *context, const char *call)
+static gr_status begin(struct gl_context *context)
 {
-    GR_TRY(gl_context_begin(context, call, "has the framebuffer"));
+    GR_TRY(gl_context_begin(context, "has the framebuffer"));
     return gl_context_refuse_es(
         context, "Reading framebuffers", "glClampColor and direct state access",
         "gr_from_gl_image() with the texture that is attached, or glReadPixels() into a buffer of "
-        "gr_from_gl_buffer()",
-        call);
+        "gr_from_gl_buffer()");
 }
 
 /* `parts` has room for the attachments. */
 static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *const tensors[],
-                       const gr_framebuffer_options *const options[], size_t n, CUstream stream,
-                       const char *call)
+                       const gr_framebuffer_options *const options[], size_t n, CUstream stream)
 {
     GR_ENTERED entered = 0;
-    struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream, .call = call};
+    struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream};
     struct gl_context context;
     f.entered = &entered;
-    f.use = (struct gr_use){
-        .call = call, .resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
-    GR_TRY(begin(&context, call));
+    f.use =
+        (struct gr_use){.resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
+    GR_TRY(begin(&context));
     GR_TRY(take(&f, tensors, options, n));
     f.context = &context;
     return run(&f, fetch_parts);
@@ -421,16 +417,18 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
 gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                const gr_framebuffer_options *options, CUstream stream)
 {
+    GR_CALL();
     struct part part;
-    return fetch(framebuffer, &part, &tensor, &options, 1, stream, __func__);
+    return fetch(framebuffer, &part, &tensor, &options, 1, stream);
 }
 
 gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *const tensors[],
                                     const gr_framebuffer_options *const options[], size_t n,
                                     CUstream stream)
 {
+    GR_CALL();
     struct part parts[GR_MOST_ATTACHMENTS];
-    return fetch(framebuffer, parts, tensors, options, n, stream, __func__);
+    return fetch(framebuffer, parts, tensors, options, n, stream);
 }
 
 /* ---- The copy to a buffer -------------------------------------------------------------------- */
@@ -443,23 +441,23 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
                         : p->options.conversion ? "conversion"
                         : f->given              ? "staging"
                                                 : NULL;
-    GR_REFUSE_IF(field, f->call,
-                 "`%s` does not apply to a copy, which keeps the values: leave it 0%s.", field,
+    GR_REFUSE_IF(field, "`%s` does not apply to a copy, which keeps the values: leave it 0%s.",
+                 field,
                  p->is_distance ? ", or read distances by gr_fetch_framebuffer()"
                                 : ", and convert by gr_buffer_fetch()");
-    GR_REFUSE_IF(offset % 4, f->call, "The offset is %zu, not a multiple of 4.", offset);
-    GR_TRY(gr_resource_check_slot(f->staging, f->call));
-    GR_TRY(gr_resource_check_open(f->staging, f->call));
-    GR_TRY(check_buffer(f->staging, "buffer", f->call));
+    GR_REFUSE_IF(offset % 4, "The offset is %zu, not a multiple of 4.", offset);
+    GR_TRY(gr_resource_check_slot(f->staging));
+    GR_TRY(gr_resource_check_open(f->staging));
+    GR_TRY(check_buffer(f->staging, "buffer"));
     /* gr_resource_check_thread() lets slots of a ring pass, whose name is of one context only */
-    GR_TRY(gr_resource_check_graphics_here(f->staging, f->call));
+    GR_TRY(gr_resource_check_graphics_here(f->staging));
     const size_t size = f->staging->size;
-    GR_REFUSE_IF(offset > size, f->call, "The size of `buffer` is %zu, but the offset is %zu.",
-                 size, offset);
+    GR_REFUSE_IF(offset > size, "The size of `buffer` is %zu, but the offset is %zu.", size,
+                 offset);
     f->given = f->staging;
     f->n = 1;
     p->offset = offset;
-    return gl_object_check_storage(&f->staging, 1, f->stream, f->call);
+    return gl_object_check_storage(&f->staging, 1, f->stream);
 }
 
 static gr_status copy_part(struct fetch *f)
@@ -474,11 +472,11 @@ static gr_status copy_part(struct fetch *f)
 gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, size_t offset,
                               const gr_framebuffer_options *options)
 {
+    GR_CALL();
     struct part part;
-    struct fetch f = {
-        .framebuffer = framebuffer, .parts = &part, .staging = buffer, .call = __func__};
+    struct fetch f = {.framebuffer = framebuffer, .parts = &part, .staging = buffer};
     struct gl_context context;
-    GR_TRY(begin(&context, __func__));
+    GR_TRY(begin(&context));
     GR_TRY(take_copy(&f, options, offset));
     f.context = &context;
     return run(&f, copy_part);

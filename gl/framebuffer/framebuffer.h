@@ -45,7 +45,7 @@ struct gl_attachment {
  * selected.
  */
 gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
-                                 const struct gl_context *context, const char *call);
+                                 const struct gl_context *context);
 
 /* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {
@@ -55,7 +55,7 @@ struct gl_attachment_text gl_attachment_text(const struct gl_attachment *a);
 
 /* Records an OpenGL error of a call that concerns the attachment. */
 gr_status gl_attachment_fail(const struct gl_attachment *a, unsigned int error,
-                             const char *function, const char *call);
+                             const char *function);
 
 /* ---- Its pixels: read_attachment.c ----------------------------------------------------------- */
 
@@ -88,6 +88,6 @@ bool gl_attachment_read(const struct gl_attachment_read *read, unsigned int *err
  * and the CUDA context that are current. It stays with the OpenGL context, which owns it, and is
  * valid until the next call of this function. NULL after an error, which is recorded.
  */
-gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, const char *call);
+gr_resource *gl_kept_staging(const struct gl_context *context, size_t size);
 
 #endif

@@ -77,10 +77,10 @@ static struct kept *find(const struct gl_context *context, const struct gr_conte
     return k;
 }
 
-static struct kept *make(const struct gl_context *context, size_t size, const char *call)
+static struct kept *make(const struct gl_context *context, size_t size)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .in_flight = IN_FLIGHT);
-    struct kept *k = gr_check_memory(calloc(1, sizeof(*k)), call);
+    struct kept *k = gr_check_memory(calloc(1, sizeof(*k)));
     if (!k)
         return NULL;
     k->context = *context;
@@ -99,10 +99,10 @@ static struct kept *make(const struct gl_context *context, size_t size, const ch
     return k;
 }
 
-gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, const char *call)
+gr_resource *gl_kept_staging(const struct gl_context *context, size_t size)
 {
     struct gr_context cuda;
-    if (gr_context_choose(&cuda, gl_find_drawing_device, call) != GR_OK)
+    if (gr_context_choose(&cuda, gl_find_drawing_device) != GR_OK)
         return NULL;
     struct kept *k = find(context, &cuda);
     gr_context_drop(&cuda);
@@ -111,7 +111,7 @@ gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, cons
     /* it stays mapped if its release failed, which is retried as long as it lives */
     if (!k || k->staging->mapped || k->staging->size < size) {
         end(k);
-        k = make(context, size, call);
+        k = make(context, size);
     }
     return k ? k->staging : NULL;
 }

@@ -133,10 +133,8 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
     return GR_OK;
 }
 
-static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,
-                                 const char *call)
+static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
 {
-    (void)call;
     GR_TRY_CUDA(gr_driver()->GraphicsResourceGetMappedMipmappedArray(found, resource->handle),
                 "cuGraphicsResourceGetMappedMipmappedArray",
                 "%s has no mipmapped array: get its levels one at a time (gr_buffer_array()).",
@@ -186,11 +184,11 @@ const struct gr_backend gl_interop = {
  * The arrays that the NVIDIA driver (580) returns for a texture view begin at level 0 and layer 0
  * of the original.
  */
-static gr_status check_view(const struct gl_resource *r, const char *call)
+static gr_status check_view(const struct gl_resource *r)
 {
     if (r->view.level == 0 && r->view.layer == 0)
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "OpenGL texture %u is a view from level %d and layer %d on, but CUDA would use "
                    "level 0 and layer 0 of the original. Register the original, or allow "
                    "GR_TRANSPORT_COPY (gr_from_gl_image_with()).",
@@ -210,16 +208,16 @@ static bool lacks_es_copy(const struct gl_resource *r, CUresult result, struct g
     return gl_format_for_es(r->format, stored);
 }
 
-static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
+static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle)
 {
     const struct gr_driver_api *cu = gr_driver();
     CUgraphicsResource registered = NULL;
     if (r->format && r->format->refused)
-        return gl_format_refuse(r->format, r->name, &r->context, call);
-    GR_TRY(check_view(r, call));
+        return gl_format_refuse(r->format, r->name, &r->context);
+    GR_TRY(check_view(r));
     if (r->target && !gl_format_holds(r->format, &r->stored, true))
         return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name,
-                                       &r->context, call);
+                                       &r->context);
     CUresult result =
         r->target ? cu->GraphicsGLRegisterImage(&registered, r->name, r->target->target, flags)
                   : cu->GraphicsGLRegisterBuffer(&registered, r->name, flags);
@@ -230,10 +228,10 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
     if (r->target && !gl_format_has_size(r->format) && result != CUDA_ERROR_OUT_OF_MEMORY &&
         result != CUDA_ERROR_CONTEXT_IS_DESTROYED && !gr_cuda_is_sticky(result))
         return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name,
-                                       &r->context, call);
+                                       &r->context);
     struct gl_stored stored;
     if (lacks_es_copy(r, result, &stored))
-        return gl_format_refuse_es(r->format, &stored, r->name, &r->context, call);
+        return gl_format_refuse_es(r->format, &stored, r->name, &r->context);
     char text[620], what[160];
     gl_object_describe(&r->base, what, sizeof(what));
     gl_diagnose(result, text, sizeof(text));
@@ -247,8 +245,7 @@ const struct gl_maker gl_interop_maker = {.buffers = &gl_interop,
                                           .find_device = gl_find_drawing_device,
                                           .make_side = make_side};
 
-gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call)
+gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags)
 {
-    return r ? gl_object_finish(r, gl_object_make(r, &gl_interop_maker, flags, call), NULL, call)
-             : NULL;
+    return r ? gl_object_finish(r, gl_object_make(r, &gl_interop_maker, flags), NULL) : NULL;
 }

@@ -10,6 +10,6 @@ extern const struct gl_maker gl_interop_maker;
 
 /* Makes `r` a resource. NULL if `r` is NULL, or after an error, which is recorded; frees `r` then.
  */
-gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call);
+gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags);
 
 #endif

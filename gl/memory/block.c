@@ -88,18 +88,18 @@ static void end_block(struct gl_block *block, bool alive)
     free(block);
 }
 
-static struct gl_block *make_block(struct pool *pool, size_t size, const char *call)
+static struct gl_block *make_block(struct pool *pool, size_t size)
 {
     size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
     struct gl_block *block = calloc(1, sizeof(*block));
     if (!block || !gr_ranges_init(&block->ranges, size - room)) {
         free(block);
-        gr_fail_memory(call);
+        gr_fail_memory();
         return NULL;
     }
-    block->names = gl_names_make(&pool->context, call);
-    block->memory = block->names ? gr_import_new(pool->device, size, call) : NULL;
-    if (!block->memory || gl_memory_import_cuda(block->names, block->memory, call) != GR_OK) {
+    block->names = gl_names_make(&pool->context);
+    block->memory = block->names ? gr_import_new(pool->device, size) : NULL;
+    if (!block->memory || gl_memory_import_cuda(block->names, block->memory) != GR_OK) {
         GR_KEEP_ERROR();
         end_block(block, true);
         return NULL;
@@ -131,9 +131,9 @@ static struct gl_block *take_spare(struct pool *pool)
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 static struct pool *make_pool(const struct gl_context *context, const struct gr_context *cuda,
-                              CUdevice device, const char *call)
+                              CUdevice device)
 {
-    struct pool *pool = gr_check_memory(calloc(1, sizeof(*pool)), call);
+    struct pool *pool = gr_check_memory(calloc(1, sizeof(*pool)));
     if (!pool)
         return NULL;
     pool->context = *context;
@@ -284,18 +284,18 @@ static void end_gl_hold(void *data, bool current)
 
 /* ---- Creating parts -------------------------------------------------------------------------- */
 
-static struct gl_block *take_range(struct pool *pool, size_t size, size_t *offset, const char *call)
+static struct gl_block *take_range(struct pool *pool, size_t size, size_t *offset)
 {
     struct gl_block *block = pool->blocks;
     while (block && !gr_ranges_take(&block->ranges, size, offset))
         block = block->next;
     if (block)
         return block;
-    block = make_block(pool, pool->next_size, call);
+    block = make_block(pool, pool->next_size);
     if (!block)
         return NULL;
     if (!gr_ranges_take(&block->ranges, size, offset)) {
-        gr_fail_memory(call);
+        gr_fail_memory();
         return NULL;
     }
     if (pool->next_size < MOST_BLOCK)
@@ -303,14 +303,14 @@ static struct gl_block *take_range(struct pool *pool, size_t size, size_t *offse
     return block;
 }
 
-static struct gl_part *make_part(struct pool *pool, size_t size, const char *call)
+static struct gl_part *make_part(struct pool *pool, size_t size)
 {
-    struct gl_part *part = gr_check_memory(calloc(1, sizeof(*part)), call);
+    struct gl_part *part = gr_check_memory(calloc(1, sizeof(*part)));
     if (!part)
         return NULL;
     part->size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     collect(pool);
-    part->block = take_range(pool, part->size, &part->offset, call);
+    part->block = take_range(pool, part->size, &part->offset);
     if (!part->block) {
         free(part);
         return NULL;
@@ -327,7 +327,7 @@ static struct gl_part *make_part(struct pool *pool, size_t size, const char *cal
 }
 
 struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,
-                             CUdevice device, size_t size, const char *call)
+                             CUdevice device, size_t size)
 {
     GR_LOCKED(&lock);
     struct pool *pool = pools;
@@ -335,8 +335,8 @@ struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_c
            !(gl_context_same(&pool->context, context) && gr_context_same(&pool->cuda, cuda)))
         pool = pool->next;
     if (!pool)
-        pool = make_pool(context, cuda, device, call);
-    struct gl_part *part = pool ? make_part(pool, size, call) : NULL;
+        pool = make_pool(context, cuda, device);
+    struct gl_part *part = pool ? make_part(pool, size) : NULL;
     if (pool && pool->cuda_parts == 0)
         end_pool(pool, true);
     return part;

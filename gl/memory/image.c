@@ -47,23 +47,23 @@ static const struct format {
 };
 
 /* Returns the row of a format. NULL if the format cannot be shared; the error says what to use. */
-static const struct format *format_of(GLenum internal, const char *call)
+static const struct format *format_of(GLenum internal)
 {
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].internal == internal)
             return &formats[i];
     const struct gl_format *known = gl_format_of(internal);
     if (known && known->refused)
-        gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot be shared: %s. Use %s.", known->name,
-                known->refused, known->instead);
+        gr_fail(GR_ERR_UNSUPPORTED, "%s cannot be shared: %s. Use %s.", known->name, known->refused,
+                known->instead);
     else if (known)
-        gr_fail(GR_ERR_UNSUPPORTED, call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "%s cannot be shared: it has 3 channels, channels smaller than a byte, or is of "
                 "the compatibility profile. Use a format of 1, 2 or 4 channels, for example "
                 "GL_RGBA8; or GR_TRANSPORT_INTEROP.",
                 known->name);
     else
-        gr_fail(GR_ERR_UNSUPPORTED, call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "0x%x is not a format that CUDA accepts from OpenGL. Use another, for example "
                 "GL_RGBA8.",
                 internal);
@@ -125,7 +125,7 @@ static bool is_unsupported(void *of, size_t i, const struct gr_error_record *err
 
 /* Creates the Vulkan image, whose memory `r` keeps alive. */
 static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, VkFormat format,
-                             unsigned flags, const char *call)
+                             unsigned flags)
 {
     VkImageCreateInfo image = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -142,13 +142,13 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
     };
     struct gr_error_record before;
     gr_error_save(&before);
-    struct wish wish = {.device = gl_vulkan_wrap(r->device, call), .image = &image, .flags = flags};
+    struct wish wish = {.device = gl_vulkan_wrap(r->device), .image = &image, .flags = flags};
     if (wish.device)
         (void)gr_try(sizeof(usages) / sizeof(usages[0]), make_with_usages, is_unsupported, &wish);
     r->vulkan = wish.made;
     gr_vk_device_free(wish.device); /* the image keeps the device alive */
     if (!r->vulkan)
-        return gr_last_error()->status == GR_ERR_INVALID_VALUE ? gr_error_set_call(call)
+        return gr_last_error()->status == GR_ERR_INVALID_VALUE ? gr_error_set_call()
                                                                : gr_last_error()->status;
     /*
      * grinterop uses this resource internally, so remove it from the table of the application's
@@ -163,7 +163,7 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
 
 /* Takes over the memory of the Vulkan resource, and closes that: CUDA uses only `r`. */
 static gr_status map_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
-                               const gr_gl_image_desc *info, const char *call)
+                               const gr_gl_image_desc *info)
 {
     const struct gr_external *vulkan = gr_external_of(r->vulkan);
     gr_external_image_desc image = vulkan->image;
@@ -172,16 +172,16 @@ static gr_status map_into_cuda(struct gl_shared *r, const struct gr_context *cud
     if (is_array(info))
         image.layers = info->depth; /* an image of Vulkan with one layer is no array */
     const gr_status status =
-        gr_external_make_in(&r->gl.external, import, cuda, &part, r->vulkan->flags, call);
+        gr_external_make_in(&r->gl.external, import, cuda, &part, r->vulkan->flags);
     /* With 3 levels or more, the NVIDIA driver (580) wants more memory than Vulkan allocated. */
     if (status == GR_ERR_CUDA && is_array(info) && info->depth == 1 && info->levels > 1)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "CUDA cannot share an array of one layer with %u level%s here. Use "
                        "GL_TEXTURE_2D, two layers or one level; or GR_TRANSPORT_INTEROP.",
                        info->levels, gr_s(info->levels));
     GR_TRY(status);
     gr_import_hold(import);
-    return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
+    return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY);
 }
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static bool has_last_level(GLuint texture, const gr_gl_image_desc *info)
            (unsigned)depth == slices;
 }
 
-static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info, const char *call)
+static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info)
 {
     GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
     GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
@@ -220,32 +220,31 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR && has_last_level(names->texture, info))
         return GR_OK;
-    GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
+    GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost() : GR_OK);
     return gr_fail_code(
         GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
         "%s: OpenGL created no texture %s of %u x %u x %u texels with %u level%s in Vulkan memory.",
-        call, r->gl.format->name, info->width, info->height, info->depth, info->levels,
+        gr_call, r->gl.format->name, info->width, info->height, info->depth, info->levels,
         gr_s(info->levels));
 }
 
-gr_status gl_memory_check_format(const gr_gl_image_desc *image, const char *call)
+gr_status gl_memory_check_format(const gr_gl_image_desc *image)
 {
-    return format_of(image->internal_format, call) ? GR_OK : gr_last_error()->status;
+    return format_of(image->internal_format) ? GR_OK : gr_last_error()->status;
 }
 
 gr_status gl_memory_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish)
 {
     const gr_gl_image_desc *info = wish->image;
-    const char *call = wish->call;
-    const struct format *format = format_of(info->internal_format, call);
+    const struct format *format = format_of(info->internal_format);
     int fd;
     r->gl.target = gl_target_of(info->target);
     r->gl.format = gl_format_of(info->internal_format);
-    GR_TRY(make_memory(r, info, format->vulkan, wish->flags, call));
-    GR_TRY(map_into_cuda(r, cuda, info, call));
+    GR_TRY(make_memory(r, info, format->vulkan, wish->flags));
+    GR_TRY(map_into_cuda(r, cuda, info));
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
     const struct gr_import *memory = r->gl.external.memory;
-    GR_TRY(gl_memory_import(r->gl.owned, fd, memory->size, memory->dedicated, call));
-    return make_storage(r, info, call);
+    GR_TRY(gl_memory_import(r->gl.owned, fd, memory->size, memory->dedicated));
+    return make_storage(r, info);
 }

@@ -9,8 +9,7 @@
 #include "lib/cuda/import_handle.h"
 #include "gl/context/saved_state.h"
 
-gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool dedicated,
-                           const char *call)
+gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool dedicated)
 {
     const GLint yes = GL_TRUE;
     const char *what = "glCreateMemoryObjectsEXT";
@@ -34,14 +33,13 @@ gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool ded
     if (error == GL_NO_ERROR)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), what,
-                        "%s: OpenGL could not import %zu byte%s of memory.", call, size,
+                        "%s: OpenGL could not import %zu byte%s of memory.", gr_call, size,
                         gr_s(size));
 }
 
-gr_status gl_memory_import_cuda(struct gl_names *names, const struct gr_import *memory,
-                                const char *call)
+gr_status gl_memory_import_cuda(struct gl_names *names, const struct gr_import *memory)
 {
     int fd;
     GR_TRY(gr_import_export(memory, &fd));
-    return gl_memory_import(names, fd, memory->size, true, call);
+    return gl_memory_import(names, fd, memory->size, true);
 }

@@ -26,7 +26,7 @@ struct gl_wish;
  * access.
  */
 gr_status gl_memory_check(const struct gl_context *context, const struct gl_wish *wish,
-                          CUdevice *drawing, const char *call);
+                          CUdevice *drawing);
 
 /*
  * Writes "storage on ..., CUDA on ..., which reaches it by peer access"; "" if both are the same
@@ -65,7 +65,6 @@ struct gl_wish {
     /* for buffers in the memory of a tensor, which the caller drops; otherwise NULL */
     struct gr_tensor_memory *memory;
     unsigned flags;
-    const char *call;
     struct gl_context context; /* the current OpenGL context */
     struct gr_transport_choice choice;
     struct gl_resource *made; /* the result, or NULL */
@@ -85,14 +84,13 @@ gr_status gl_memory_make_image(struct gl_shared *r, const struct gr_context *cud
                                const struct gl_wish *wish);
 
 /* Refuses a format that Vulkan and CUDA cannot share, before anything is created. */
-gr_status gl_memory_check_format(const gr_gl_image_desc *image, const char *call);
+gr_status gl_memory_check_format(const gr_gl_image_desc *image);
 
 /*
  * Imports the memory into OpenGL as names->memory. Always takes the fd, even after an error.
  * llvmpipe reports an invalid fd only later.
  */
-gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool dedicated,
-                           const char *call);
+gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool dedicated);
 
 /*
  * The same for memory of CUDA. It is imported as dedicated, in which the NVIDIA driver accepts
@@ -100,8 +98,7 @@ gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool ded
  * memory is not. Each API would then see stale bytes where the other API wrote long runs of one
  * value.
  */
-gr_status gl_memory_import_cuda(struct gl_names *names, const struct gr_import *memory,
-                                const char *call);
+gr_status gl_memory_import_cuda(struct gl_names *names, const struct gr_import *memory);
 
 /* ---- Blocks: block.c ------------------------------------------------------------------------- */
 
@@ -134,7 +131,7 @@ bool gl_blocks_supported(void);
  * has been called.
  */
 struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,
-                             CUdevice device, size_t size, const char *call);
+                             CUdevice device, size_t size);
 
 /* Returns the OpenGL memory object that contains the part. */
 unsigned int gl_part_memory(const struct gl_part *part);

@@ -52,6 +52,7 @@ static size_t run(gr_resource *const resources[], size_t n)
 
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
+    GR_CALL_AS("gr_map");
     struct gl_timeline *t = timeline_of(resources[0]);
     gr_status status = GR_OK;
     /*
@@ -65,7 +66,7 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
         uint64_t value;
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
-        status = gr_sync_signal_by_commands(resources + done, count, &value, "gr_map");
+        status = gr_sync_signal_by_commands(resources + done, count, &value);
         if (status == GR_OK) {
             gl_timeline_enqueue(t, true, value, resources + done, count);
             t->under_way = true;
@@ -155,26 +156,27 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 }
 
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
-                                  gr_semaphore_desc *info, const char *call)
+                                  gr_semaphore_desc *info)
 {
-    GR_ENTER(&semaphore->context, call);
+    GR_ENTER(&semaphore->context);
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
     return gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
 }
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    return gl_vulkan_semaphore(gl_shared_of(resource)->device, true, "gr_ring_send");
+    GR_CALL_AS("gr_ring_send");
+    return gl_vulkan_semaphore(gl_shared_of(resource)->device, true);
 }
 
-static struct gr_semaphore_pair *create_pair(const gr_resource *resource, const char *call)
+static struct gr_semaphore_pair *create_pair(const gr_resource *resource)
 {
     const struct gl_shared *r = gl_shared_of(resource);
     if (!gl_context_is_current(&r->gl.context))
         return NULL;
     GR_KEEP_ERROR();
     GL_SAVED(before, GL_SAVE(ERRORS));
-    struct gl_timeline *own = gl_timeline_make_own(r->timeline, call);
+    struct gl_timeline *own = gl_timeline_make_own(r->timeline);
     return own ? &own->pair : NULL;
 }
 
@@ -229,15 +231,14 @@ struct gl_shared *gl_shared_of(const gr_resource *resource)
 static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                             struct gl_wish *wish)
 {
-    GR_TRY(gl_memory_check(&r->gl.context, wish, &r->device, wish->call));
+    GR_TRY(gl_memory_check(&r->gl.context, wish, &r->device));
     if (wish->memory)
         snprintf(wish->choice.reason, sizeof(wish->choice.reason), "in the memory of a tensor");
     else if (!wish->choice.reason[0])
         gl_memory_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
     GL_SAVED(before, GL_SAVE(ERRORS));
-    r->gl.owned = gl_names_make(&r->gl.context, wish->call);
-    r->timeline =
-        r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device, wish->call) : NULL;
+    r->gl.owned = gl_names_make(&r->gl.context);
+    r->timeline = r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device) : NULL;
     gr_status status = !r->timeline  ? gr_last_error()->status
                        : wish->image ? gl_memory_make_image(r, cuda, wish)
                                      : gl_memory_make_buffer(r, cuda, wish);
@@ -247,7 +248,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                       r->gl.name);
         r->gl.owned->label = r->gl.label;
     }
-    return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair, wish->call) : status;
+    return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair) : status;
 }
 
 gr_status gl_shared_create(struct gl_wish *wish)
@@ -255,17 +256,17 @@ gr_status gl_shared_create(struct gl_wish *wish)
     struct gr_context cuda;
     gr_entered entered;
     if (wish->image)
-        GR_TRY(gl_memory_check_format(wish->image, wish->call));
-    GR_TRY(wish->memory ? gr_context_hold(&wish->memory->tensor->context, &cuda, wish->call)
-                        : gr_context_choose(&cuda, gl_find_drawing_device, wish->call));
-    struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), wish->call);
+        GR_TRY(gl_memory_check_format(wish->image));
+    GR_TRY(wish->memory ? gr_context_hold(&wish->memory->tensor->context, &cuda)
+                        : gr_context_choose(&cuda, gl_find_drawing_device));
+    struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)));
     if (!r) {
         gr_context_drop(&cuda);
         return GR_ERR_NO_MEMORY;
     }
     r->gl.base.backend = wish->memory ? &gl_of_tensor : &gl_shared;
     r->gl.context = wish->context;
-    gr_status status = gr_context_enter(&cuda, &entered, wish->call);
+    gr_status status = gr_context_enter(&cuda, &entered);
     if (status == GR_OK) {
         status = make_parts(r, &cuda, wish);
         gr_context_leave(entered);

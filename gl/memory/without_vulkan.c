@@ -8,39 +8,41 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static gr_status refuse(const char *call)
+static gr_status refuse(void)
 {
     return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
+        GR_ERR_UNSUPPORTED,
         "This grinterop was built without Vulkan, which creates the images and semaphores that "
         "OpenGL and CUDA share. Build it with Vulkan, or use GR_TRANSPORT_INTEROP.");
 }
 
-gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline, const char *call)
+gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline)
 {
-    refuse(call);
+    refuse();
     return NULL;
 }
 
 gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore, int *fd)
 {
+    GR_CALL();
     *fd = -1;
-    return refuse(__func__);
+    return refuse();
 }
 
 gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
 {
+    GR_CALL();
     *fd = -1;
-    return refuse(__func__);
+    return refuse();
 }
 
-gr_status gl_memory_check_format(const gr_gl_image_desc *image, const char *call)
+gr_status gl_memory_check_format(const gr_gl_image_desc *image)
 {
-    return refuse(call);
+    return refuse();
 }
 
 gr_status gl_memory_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish)
 {
-    return refuse(wish->call);
+    return refuse();
 }

@@ -31,15 +31,15 @@ static bool is_same(struct gl_resource *r)
 }
 
 /* For a resource whose object is gone: one that follows accepts another object of the name. */
-GR_NOINLINE static gr_status accept_other(struct gl_resource *r, const char *call)
+GR_NOINLINE static gr_status accept_other(struct gl_resource *r)
 {
     const bool exists = gl_label_holds(&(struct gl_label){""}, gl_object_kind(r), r->name);
     if (exists && r->base.follows && !r->base.mapped) {
         r->replaced = true;
         return GR_OK;
     }
-    GR_TRY(gl_errors_check_lost(call));
-    return gr_fail(GR_ERR_STATE, call,
+    GR_TRY(gl_errors_check_lost());
+    return gr_fail(GR_ERR_STATE,
                    "%s has been deleted since it was registered%s. End the registration by %s, "
                    "and register the object that replaced it.",
                    gl_object_text(&r->base).text,
@@ -47,21 +47,21 @@ GR_NOINLINE static gr_status accept_other(struct gl_resource *r, const char *cal
 }
 
 /* Not inlined: a check that finds nothing needs no registers for this. */
-GR_NOINLINE static gr_status refuse_size(const gr_resource *resource, size_t size, const char *call)
+GR_NOINLINE static gr_status refuse_size(const gr_resource *resource, size_t size)
 {
-    GR_TRY(gl_errors_check_lost(call));
+    GR_TRY(gl_errors_check_lost());
     return gr_fail(
-        GR_ERR_STATE, call,
+        GR_ERR_STATE,
         "%s had %zu byte%s when it was registered, but its storage has since been replaced by one "
         "of %zu byte%s. End the registration by %s, and register the buffer again.%s",
         gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
         end_registration(), follow_remedy());
 }
 
-static gr_status check_buffer(const struct gl_resource *r, const char *call)
+static gr_status check_buffer(const struct gl_resource *r)
 {
     const size_t size = gl_buffer_storage(r->name, r->context.direct);
-    return size == r->base.size ? GR_OK : refuse_size(&r->base, size, call);
+    return size == r->base.size ? GR_OK : refuse_size(&r->base, size);
 }
 
 /* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
@@ -72,15 +72,14 @@ static const char *format_text(GLint internal, char *text, size_t size)
     return known ? known->name : text;
 }
 
-static gr_status check_level(const struct gl_resource *r, const struct gl_level *now,
-                             const char *call)
+static gr_status check_level(const struct gl_resource *r, const struct gl_level *now)
 {
     const struct gl_level *then = &r->level;
     if (memcmp(now, then, sizeof(*now)) == 0)
         return GR_OK;
-    GR_TRY(gl_errors_check_lost(call));
+    GR_TRY(gl_errors_check_lost());
     char was[16], is[16];
-    return gr_fail(GR_ERR_STATE, call,
+    return gr_fail(GR_ERR_STATE,
                    "%s was %dx%dx%d of format %s when it was registered, but its storage has since "
                    "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
                    "register it again.%s",
@@ -90,67 +89,66 @@ static gr_status check_level(const struct gl_resource *r, const struct gl_level 
                    follow_remedy());
 }
 
-static gr_status check_levels(const struct gl_resource *r, const char *call)
+static gr_status check_levels(const struct gl_resource *r)
 {
     const unsigned levels = r->base.image.levels;
     struct gl_image_storage now;
     gl_image_storage(r->name, r->target->target, &r->context, &now);
-    GR_TRY(check_level(r, &now.base, call));
+    GR_TRY(check_level(r, &now.base));
     if (now.levels == levels && !now.incomplete)
         return GR_OK;
-    GR_TRY(gl_errors_check_lost(call));
-    return gr_fail(GR_ERR_STATE, call,
+    GR_TRY(gl_errors_check_lost());
+    return gr_fail(GR_ERR_STATE,
                    "%s had %u level%s when it was registered, but has different levels now. Close "
                    "the resource and register it again.",
                    gl_object_text(&r->base).text, levels, gr_s(levels));
 }
 
 /* A transport that copies accesses all levels; CUDA has those of a registration. */
-GR_NOINLINE static gr_status check_image(const struct gl_resource *r, const char *call)
+GR_NOINLINE static gr_status check_image(const struct gl_resource *r)
 {
     if (r->arrays && r->base.image.levels > 1)
-        return check_levels(r, call);
+        return check_levels(r);
     const struct gl_level now = gl_image_level(r->name, r->target->target, 0, &r->context);
-    return check_level(r, &now, call);
+    return check_level(r, &now);
 }
 
-static inline gr_status check_one(struct gl_resource *r, CUstream stream, const char *call)
+static inline gr_status check_one(struct gl_resource *r, CUstream stream)
 {
     if (!is_same(r))
-        GR_TRY(accept_other(r, call));
+        GR_TRY(accept_other(r));
     else if (gl_object_is_fixed(r))
         return GR_OK;
     if (r->base.follows && !r->base.mapped)
-        return gl_object_follow(r, stream, call);
-    return r->base.is_image ? check_image(r, call) : check_buffer(r, call);
+        return gl_object_follow(r, stream);
+    return r->base.is_image ? check_image(r) : check_buffer(r);
 }
 
-gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
-                                  const char *call)
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)
-        GR_TRY(check_one((struct gl_resource *)resources[i], stream, call));
+        GR_TRY(check_one((struct gl_resource *)resources[i], stream));
     return GR_OK;
 }
 
-gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream,
-                                     const char *call)
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++) {
         struct gl_resource *r = (struct gl_resource *)resources[i];
         if (!r->immutable || r->base.follows)
-            GR_TRY(check_one(r, stream, call));
+            GR_TRY(check_one(r, stream));
         else if (!is_same(r))
-            GR_TRY(accept_other(r, call));
+            GR_TRY(accept_other(r));
     }
     return GR_OK;
 }
 
 bool gl_object_intact(const gr_resource *resource)
 {
+    GR_CALL_AS("release");
     struct gl_resource *r = (struct gl_resource *)resource;
     GR_NO_STATUS();
-    if (check_one(r, NULL, "release") == GR_OK)
+    if (check_one(r, NULL) == GR_OK)
         return true;
     /* outside of a ring, gl_object_check_kept() returns an error for a deleted object */
     const bool received = !resource->in_a_ring && !is_same(r);
@@ -160,12 +158,13 @@ bool gl_object_intact(const gr_resource *resource)
 
 static gr_status fail_lost(const gr_resource *resource)
 {
-    if (gl_errors_check_lost("gr_buffer_release") != GR_OK)
+    GR_CALL_AS("gr_buffer_release");
+    if (gl_errors_check_lost() != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
-    return gr_fail(GR_ERR_PARTIAL, "gr_buffer_release",
-                   "%s was deleted while it was mapped, so the data that CUDA wrote is lost. "
-                   "Release it before you delete it, and end the registration by %s.",
-                   gl_object_text(resource).text, end_registration());
+    return gr_fail_code(GR_ERR_PARTIAL, GR_DOMAIN_NONE, 0, NULL, "gr_buffer_release",
+                        "%s was deleted while it was mapped, so the data that CUDA wrote is lost. "
+                        "Release it before you delete it, and end the registration by %s.",
+                        gl_object_text(resource).text, end_registration());
 }
 
 gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
@@ -199,13 +198,13 @@ static bool is_locked(const struct gl_resource *r)
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
-gr_status gl_object_check_unlocked(gr_resource *resource, const char *call)
+gr_status gl_object_check_unlocked(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     if (!is_same(r) || !is_locked(r))
         return GR_OK;
-    GR_TRY(gl_errors_check_lost(call));
-    return gr_fail(GR_ERR_STATE, call,
+    GR_TRY(gl_errors_check_lost());
+    return gr_fail(GR_ERR_STATE,
                    "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
                    "first, or map it persistently.",
                    gl_object_text(resource).text);

@@ -73,42 +73,41 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     gl_object_add_way(r);
 }
 
-static gr_status register_again(struct gl_resource *r, struct gl_resource *now, CUstream stream,
-                                const char *call)
+static gr_status register_again(struct gl_resource *r, struct gl_resource *now, CUstream stream)
 {
     void *handle = NULL;
-    GR_ENTER(&r->base.context, call);
+    GR_ENTER(&r->base.context);
     if (stream)
-        GR_TRY(gr_stream_check_capture(stream, call));
+        GR_TRY(gr_stream_check_capture(stream));
     end_old(r);
     now->base.kernels = r->base.kernels;
     now->in_flight = r->in_flight;
     now->shader = r->shader;
     now->reach = r->reach;
     const bool labelled = gl_label_take(&now->label, &r->context, gl_object_kind(r), r->name);
-    gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);
+    gr_status status = r->maker->make_side(now, r->base.flags, &handle);
     r->base.kernels = now->base.kernels;
     if (status != GR_OK && labelled)
         gl_label_remove(&now->label, gl_object_kind(r), r->name);
     if (status != GR_OK)
         return status;
     take_over(r, now, handle);
-    gr_log(GR_LOG_DEBUG, "%s: %s has other storage now, and was registered again", call,
+    gr_log(GR_LOG_DEBUG, "%s: %s has other storage now, and was registered again", gr_call,
            gl_object_text(&r->base).text);
     return GR_OK;
 }
 
-gr_status gl_object_follow(struct gl_resource *r, CUstream stream, const char *call)
+gr_status gl_object_follow(struct gl_resource *r, CUstream stream)
 {
     if (!r->replaced && is_unchanged(r))
         return GR_OK;
     r->replaced = true;
     const unsigned flags = r->base.flags;
-    struct gl_resource *now = r->target ? gl_image_object(r->name, r->target->target, flags, call)
-                                        : gl_buffer_object(r->name, flags, call);
+    struct gl_resource *now = r->target ? gl_image_object(r->name, r->target->target, flags)
+                                        : gl_buffer_object(r->name, flags);
     if (!now)
         return gr_last_error()->status;
-    gr_status status = register_again(r, now, stream, call);
+    gr_status status = register_again(r, now, stream);
     free(now);
     return status;
 }

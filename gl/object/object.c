@@ -40,19 +40,18 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
     return object;
 }
 
-gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,
-                         const char *call)
+gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags)
 {
     gr_entered entered;
     struct gr_context context;
     void *handle = NULL;
     gr_endings_collect();
-    GR_TRY(gr_context_choose(&context, maker->find_device, call));
+    GR_TRY(gr_context_choose(&context, maker->find_device));
     r->maker = maker;
-    gr_status status = gr_context_enter(&context, &entered, call);
+    gr_status status = gr_context_enter(&context, &entered);
     if (status == GR_OK) {
         const bool labelled = gl_label_take(&r->label, &r->context, gl_object_kind(r), r->name);
-        status = maker->make_side(r, flags, &handle, call);
+        status = maker->make_side(r, flags, &handle);
         if (status != GR_OK && labelled)
             gl_label_remove(&r->label, gl_object_kind(r), r->name);
         else if (r->owned)
@@ -83,7 +82,7 @@ void gl_object_add_way(struct gl_resource *r)
 }
 
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
-                              const struct gr_transport_choice *choice, const char *call)
+                              const struct gr_transport_choice *choice)
 {
     if (status != GR_OK) {
         if (r)
@@ -99,7 +98,7 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
         r->maker->prepare(r);
     gl_object_add_way(r);
     resource->transport = r->transport;
-    gr_resource_log_each(call, &resource, 1);
+    gr_resource_log_each(&resource, 1);
     return resource;
 }
 
@@ -115,7 +114,7 @@ bool gl_object_is_gone(const gr_resource *resource)
     return gl_context_is_gone(&gl_of(resource)->context);
 }
 
-gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
+gr_status gl_object_refuse_thread(const gr_resource *resource)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
                              resource->in_a_ring && !resource->backend->is_external &&
@@ -123,8 +122,7 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
                                  ? " In a ring of resources that gr_create_gl_buffer() or "
                                    "gr_create_gl_image() made with GR_TRANSPORT_SHARED, the CUDA "
                                    "side needs no OpenGL context and can run on any thread."
-                                 : "",
-                             call);
+                                 : "");
 }
 
 /*

@@ -75,9 +75,8 @@ static inline const struct gl_resource *gl_of(const gr_resource *resource)
  * caller makes it a resource or calls free(). Depth is accepted, though only the copy transport
  * accepts it.
  */
-struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call);
-struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
-                                    const char *call);
+struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags);
+struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags);
 
 /* ---- The transport --------------------------------------------------------------------------- */
 
@@ -90,7 +89,7 @@ struct gl_maker {
      * Checks the object, and registers it or allocates the memory; *handle is that of
      * gr_resource_init(). The CUDA context is current. Records errors, and then leaves nothing.
      */
-    gr_status (*make_side)(struct gl_resource *r, unsigned flags, void **handle, const char *call);
+    gr_status (*make_side)(struct gl_resource *r, unsigned flags, void **handle);
     /* prepares the first map of a finished resource; may be NULL */
     void (*prepare)(struct gl_resource *r);
 };
@@ -99,15 +98,14 @@ struct gl_maker {
  * Chooses the CUDA context and makes `r` a resource. After an error `r` is unchanged: the caller
  * tries another maker or calls gl_object_finish().
  */
-gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,
-                         const char *call);
+gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags);
 
 /*
  * Ends the creation of a resource. After an error frees `r`, which may be NULL, and returns NULL.
  * `choice` may be NULL; it has the reason for the transport.
  */
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
-                              const struct gr_transport_choice *choice, const char *call);
+                              const struct gr_transport_choice *choice);
 
 /* Completes `transport` by the way of the copy, if there is a copy. */
 void gl_object_add_way(struct gl_resource *r);
@@ -175,7 +173,7 @@ struct gl_level gl_image_level(unsigned int name, unsigned int target, int level
 
 bool gl_object_on_thread(const gr_resource *resource);
 bool gl_object_is_gone(const gr_resource *resource);
-gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call);
+gr_status gl_object_refuse_thread(const gr_resource *resource);
 size_t gl_object_run(gr_resource *const resources[], size_t n);
 void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);
@@ -184,22 +182,20 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size);
  * For a resource that follows its storage, whose object exists: if the storage was replaced, checks
  * and registers the new storage. After an error, the next call tries again.
  */
-gr_status gl_object_follow(struct gl_resource *r, CUstream stream, const char *call);
+gr_status gl_object_follow(struct gl_resource *r, CUstream stream);
 
 /*
  * Check that the objects still exist with the same storage, or follow it.
  * gl_object_check_registered() does not query immutable storage of resources that do not follow it,
  * because nothing can replace it.
  */
-gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
-                                  const char *call);
-gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream,
-                                     const char *call);
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream);
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
  * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.
  */
-gr_status gl_object_check_unlocked(gr_resource *resource, const char *call);
+gr_status gl_object_check_unlocked(gr_resource *resource);
 
 /*
  * For n copies of objects, of which `resource` is the first: fails if OpenGL has reported an error

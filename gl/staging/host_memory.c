@@ -76,7 +76,7 @@ static void put_fence(struct gl_names *names, unsigned i)
 }
 
 /* Blocks the thread until the fence is signalled, if there is one. */
-static gr_status wait_fence(const struct gl_resource *r, unsigned i, const char *call)
+static gr_status wait_fence(const struct gl_resource *r, unsigned i)
 {
     struct gl_names *names = r->staging->names;
     struct __GLsync *fence = names->fences[i];
@@ -89,18 +89,18 @@ static gr_status wait_fence(const struct gl_resource *r, unsigned i, const char 
     while (found == GL_TIMEOUT_EXPIRED && !gr_context_has_failed(&r->base.context));
     glDeleteSync(fence);
     if (found == GL_TIMEOUT_EXPIRED) /* OpenGL may wait for a signal of CUDA */
-        return gr_fail(GR_ERR_DEVICE_LOST, call,
+        return gr_fail(GR_ERR_DEVICE_LOST,
                        "Earlier work in the CUDA context has failed, such as a kernel, and OpenGL "
                        "has not finished with %s. Check that work (compute-sanitizer).",
                        gl_object_text(&r->base).text);
     if (found != GL_WAIT_FAILED)
         return GR_OK;
-    GR_TRY(gl_errors_check_lost(call));
+    GR_TRY(gl_errors_check_lost());
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",
                         "glClientWaitSync",
                         "%s: OpenGL did not report that it has finished with %s. Was its context "
                         "lost (glGetGraphicsResetStatus)?",
-                        call, gl_object_text(&r->base).text);
+                        gr_call, gl_object_text(&r->base).text);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -207,6 +207,7 @@ static gr_status move(const struct gl_resource *r, bool read)
 
 static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stream)
 {
+    GR_CALL_AS("gr_map");
     const struct gr_driver_api *cu = gr_driver();
     const struct pieces pieces = pieces_of(r, up);
     for (unsigned i = 0; i < pieces.count; i++) {
@@ -214,7 +215,7 @@ static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stre
         void *host = (void *)(uintptr_t)(place(r->staging).cuda + span.offset);
         const CUdeviceptr own = r->staging->own + span.offset;
         if (pieces.count > 1 && up)
-            GR_TRY(wait_fence(r, i, "gr_map"));
+            GR_TRY(wait_fence(r, i));
         const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
                                    : cu->MemcpyDtoHAsync(host, own, span.size, stream);
         GR_TRY(gr_copy_check(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", &r->base));
@@ -277,11 +278,12 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
 
 static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
+    GR_CALL_AS("gr_map");
     (void)stream; /* the thread has waited before it enqueues the copies */
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (gr_resource_reads(&r->base) && !has_pieces(r, true))
-            GR_TRY(wait_fence(r, r->staging->turn, "gr_map"));
+            GR_TRY(wait_fence(r, r->staging->turn));
     }
     return GR_OK;
 }
@@ -304,6 +306,7 @@ static unsigned next_slot(const struct gl_staging *s)
 /* Waits until OpenGL has finished with the slots that CUDA writes next. */
 static gr_status select_slots(gr_resource *const resources[], size_t n)
 {
+    GR_CALL_AS("gr_buffer_release");
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (r->staging->in_place && !has_fence(r)) { /* CUDA writes the object's own storage */
@@ -315,7 +318,7 @@ static gr_status select_slots(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (gr_resource_writes(&r->base))
-            GR_TRY(wait_fence(r, next_slot(r->staging), "gr_buffer_release"));
+            GR_TRY(wait_fence(r, next_slot(r->staging)));
     }
     for (size_t i = 0; i < n; i++) {
         struct gl_staging *s = ((const struct gl_resource *)resources[i])->staging;
@@ -422,21 +425,20 @@ static void make_mapped(const struct gl_resource *r, struct host_staging *h, uns
         take_buffer(h, flags);
 }
 
-static gr_status make_pinned(const struct gl_resource *r, struct host_staging *h, unsigned flags,
-                             const char *call)
+static gr_status make_pinned(const struct gl_resource *r, struct host_staging *h, unsigned flags)
 {
     void *memory = NULL;
     h->staging.count = flags & GR_READ_ONLY ? 2 : 1;
     const size_t size = (h->staging.count - 1) * h->stride + h->staging.size;
     GR_TRY_CUDA(gr_driver()->MemAllocHost(&memory, size), "cuMemAllocHost",
                 "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.",
-                call, size, gr_s(size), gl_object_text(&r->base).text);
+                gr_call, size, gr_s(size), gl_object_text(&r->base).text);
     h->host = memory;
     return GR_OK;
 }
 
 /* Slots are whole pages apart, so that no other allocation shares a registered page. */
-static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flags, const char *call)
+static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flags)
 {
     struct host_staging *h = (struct host_staging *)s;
     const size_t page = gr_machine_page();
@@ -449,7 +451,7 @@ static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flag
     const bool has_parts = !s->arrays && !s->in_place && s->size >= 2 * LEAST_PIECE;
     for (unsigned i = 0; has_parts && i < MOST_PIECES; i++)
         GR_TRY(gr_event_create(&h->piece_ends[i]));
-    return h->is_mapped ? GR_OK : make_pinned(r, h, flags, call);
+    return h->is_mapped ? GR_OK : make_pinned(r, h, flags);
 }
 
 /* With mapped memory a shader may copy the image. */

@@ -208,7 +208,7 @@ static void describe(const struct gl_resource *r, struct gl_staging *s)
              r->shader ? "a shader copies" : "calls of OpenGL copy");
 }
 
-static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flags, const char *call)
+static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flags)
 {
     /* CUDA reads one slot while OpenGL writes the other */
     const unsigned usual = flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? 4 : 1;
@@ -216,8 +216,7 @@ static gr_status make(struct gl_resource *r, struct gl_staging *s, unsigned flag
     s->is_linear = r->reach == GL_REACH_OWN;
     for (; s->count < (r->in_flight ? r->in_flight : usual); s->count++) {
         /* small slots share blocks of memory, since one of its own takes at least 2 MiB */
-        struct gl_wish wish = {
-            .size = s->size, .packed = true, .call = call, .context = r->context};
+        struct gl_wish wish = {.size = s->size, .packed = true, .context = r->context};
         wish.context.group = NULL;
         GR_TRY(gl_shared_create(&wish));
         gr_resource *slot = &wish.made->base;

@@ -90,20 +90,19 @@ static bool is_copied_by_map(const struct gl_resource *r)
 }
 
 /* Checks the chosen resources. */
-static gr_status check_unlocked(gr_resource *const resources[], size_t n, const char *call)
+static gr_status check_unlocked(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!resources[i]->is_image && ((const struct gl_resource *)resources[i])->staging->chosen)
-            GR_TRY(gl_object_check_unlocked(resources[i], call));
+            GR_TRY(gl_object_check_unlocked(resources[i]));
     return GR_OK;
 }
 
-static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstream stream,
-                                const char *call)
+static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstream stream)
 {
     /* A CUDA registration keeps immutable storage alive, but these transports do not. */
-    GR_TRY(gl_object_check_storage(resources, n, stream, call));
-    return choose(resources, n, is_copied_by_map) ? check_unlocked(resources, n, call) : GR_OK;
+    GR_TRY(gl_object_check_storage(resources, n, stream));
+    return choose(resources, n, is_copied_by_map) ? check_unlocked(resources, n) : GR_OK;
 }
 
 /* ---- Copies by OpenGL ------------------------------------------------------------------------ */
@@ -290,9 +289,10 @@ static gr_status abandon(gr_resource *const resources[], size_t n, CUstream stre
 /* With semaphores, the mappings have ended, and what OpenGL does not take is lost. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
+    GR_CALL_AS("gr_buffer_release");
     const struct gl_staging_kind *kind = kind_of(resources);
     const bool writes = choose(resources, n, is_written);
-    GR_TRY(check_unlocked(resources, n, "gr_buffer_release"));
+    GR_TRY(check_unlocked(resources, n));
     if (kind->select)
         GR_TRY(kind->select(resources, n));
     gr_status status = leave_cuda(resources, n, stream);
@@ -320,10 +320,11 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 /* Copies what CUDA wrote to the objects, when OpenGL acquires them. */
 static gr_status begin_use(gr_resource *const resources[], size_t n)
 {
+    GR_CALL_AS("OpenGL's turn");
     if (!choose(resources, n, is_owed))
         return GR_OK;
-    GR_ENTER(&resources[0]->context, "OpenGL's turn");
-    GR_TRY(check_unlocked(resources, n, "acquire"));
+    GR_ENTER(&resources[0]->context);
+    GR_TRY(check_unlocked(resources, n));
     return write_objects(resources, n);
 }
 
@@ -341,14 +342,15 @@ static bool is_left(const struct gl_resource *r)
 /* What OpenGL wrote is already in transit before CUDA acquires it. */
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
+    GR_CALL_AS("hand-over");
     if (!choose(resources, n, is_left))
         return GR_OK;
     for (size_t i = 0; i < n; i++) /* the same checks as in a map that reads */
         if (is_read_ahead((const struct gl_resource *)resources[i]))
-            GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
+            GR_TRY(gl_object_check_storage(resources + i, 1, NULL));
     const bool ahead = choose(resources, n, is_read_ahead);
-    GR_TRY(check_unlocked(resources, n, "hand-over"));
-    GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
+    GR_TRY(check_unlocked(resources, n));
+    GR_ENTER(&resources[0]->context);
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
@@ -427,12 +429,13 @@ static gr_status unregister(gr_resource *resource)
  */
 static void end_staging(gr_resource *resource)
 {
+    GR_CALL_AS("The end");
     GR_ENTERED entered = 0;
     struct gl_resource *r = (struct gl_resource *)resource;
     const struct gr_last_work *work = &resource->sync.work;
     if (!r->staging || r->staging->owed)
         return;
-    if (gr_context_enter(&resource->context, &entered, "The end") != GR_OK)
+    if (gr_context_enter(&resource->context, &entered) != GR_OK)
         return;
     if (!work->recorded || gr_driver()->EventQuery(work->event) == CUDA_SUCCESS) {
         gr_work_end(&resource->sync.work, true);

@@ -67,8 +67,7 @@ struct gl_staging_kind {
     const char *gl_calls; /* the OpenGL calls that copy, for messages */
 
     /* Allocates the slots, for objects of `size` bytes, and sets `count` and `way`. */
-    gr_status (*make)(struct gl_resource *r, struct gl_staging *s, unsigned flags,
-                      const char *call);
+    gr_status (*make)(struct gl_resource *r, struct gl_staging *s, unsigned flags);
     /* Finds the shader that copies the object, so that the first map need not. */
     void (*prepare)(struct gl_resource *r);
     /* Called when a resource ends, before its stream has passed; may be NULL. */
@@ -113,8 +112,7 @@ void gl_staging_end(struct gr_ending *ending, bool alive);
  * refuse for another reason.
  */
 bool gl_staging_refuses(const struct gl_format *format, char *text, size_t size);
-gr_status gl_staging_check_format(const struct gl_format *format, const struct gl_context *context,
-                                  const char *call);
+gr_status gl_staging_check_format(const struct gl_format *format, const struct gl_context *context);
 
 /*
  * For a read_only buffer: lets OpenGL write the next staging buffer in place of the object, and
@@ -134,7 +132,7 @@ static inline void gl_staging_unfill(gr_resource *resource)
  * context draws on, which may be its own: sets *reach, or records an error. gl_peer_reaches()
  * writes a sentence with the reason instead of an error.
  */
-gr_status gl_peer_check(enum gl_reach *reach, const char *call);
+gr_status gl_peer_check(enum gl_reach *reach);
 bool gl_peer_reaches(enum gl_reach *reach, char *text, size_t size);
 
 /* ---- Host memory: host_memory.c -------------------------------------------------------------- */

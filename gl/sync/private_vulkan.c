@@ -26,9 +26,9 @@ struct private_vulkan {
 static struct gr_lock lock = GR_LOCK(PRIVATE_VULKAN);
 static struct private_vulkan *opened;
 
-static struct private_vulkan *open_device(CUdevice cuda, const char *call)
+static struct private_vulkan *open_device(CUdevice cuda)
 {
-    struct private_vulkan *vulkan = gr_check_memory(calloc(1, sizeof(*vulkan)), call);
+    struct private_vulkan *vulkan = gr_check_memory(calloc(1, sizeof(*vulkan)));
     if (!vulkan)
         return NULL;
     vulkan->headless = gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = cuda));
@@ -52,20 +52,20 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
 }
 
 /* Finds or opens the Vulkan device of a CUDA device. A CUdevice equals its ordinal. */
-static const struct private_vulkan *find(CUdevice cuda, bool may_open, const char *call)
+static const struct private_vulkan *find(CUdevice cuda, bool may_open)
 {
     GR_LOCKED(&lock);
     struct private_vulkan *vulkan = opened;
     while (vulkan && vulkan->cuda != cuda)
         vulkan = vulkan->next;
     if (!vulkan && may_open)
-        vulkan = open_device(cuda, call);
+        vulkan = open_device(cuda);
     return vulkan;
 }
 
-struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda, const char *call)
+struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda)
 {
-    const struct private_vulkan *vulkan = find(cuda, true, call);
+    const struct private_vulkan *vulkan = find(cuda, true);
     if (!vulkan)
         return NULL;
     const gr_vk_headless_info *h = vulkan->handles;
@@ -74,9 +74,9 @@ struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda, const char *call)
                                          h->graphics_family));
 }
 
-gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call)
+gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline)
 {
-    gr_vk_device *device = gl_vulkan_wrap(cuda, call);
+    gr_vk_device *device = gl_vulkan_wrap(cuda);
     if (!device)
         return NULL;
     gr_semaphore *semaphore = gr_semaphore_create_vk(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
@@ -92,7 +92,7 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
         return semaphore;
     /* the host waits for this semaphore, so OpenGL cannot import it */
     gr_semaphore_drop(semaphore);
-    gr_fail(GR_ERR_UNSUPPORTED, call, "The Vulkan driver exports no timeline semaphores.");
+    gr_fail(GR_ERR_UNSUPPORTED, "The Vulkan driver exports no timeline semaphores.");
     return NULL;
 }
 
@@ -104,7 +104,8 @@ gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
 
 gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, int *fd)
 {
-    const struct private_vulkan *vulkan = find(cuda, false, __func__);
+    GR_CALL();
+    const struct private_vulkan *vulkan = find(cuda, false);
     const VkSemaphoreGetFdInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
         .semaphore = gr_vk_semaphore(semaphore),
@@ -116,7 +117,7 @@ gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, i
         result = vulkan->semaphore_fd(vulkan->handles->device, &get, fd);
     if (result == VK_SUCCESS && *fd >= 0)
         return GR_OK;
-    GR_TRY(gr_fd_check_left(__func__));
+    GR_TRY(gr_fd_check_left());
     return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetSemaphoreFdKHR",
                    "The semaphore of grinterop's own Vulkan device could not be exported.");
 }

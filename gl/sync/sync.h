@@ -48,8 +48,7 @@ struct gl_timeline {
  * error and returns NULL.
  */
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
-                                     const struct gr_context *cuda, CUdevice device,
-                                     const char *call);
+                                     const struct gr_context *cuda, CUdevice device);
 static inline void gl_timeline_drop(struct gl_timeline *timeline)
 {
     if (timeline)
@@ -61,7 +60,7 @@ static inline void gl_timeline_drop(struct gl_timeline *timeline)
  * others. The OpenGL context is current, and gl_errors_take() has been called. NULL if `usual` has
  * no timelines, or after an error.
  */
-struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const char *call);
+struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual);
 
 /* Returns the kind of semaphores, such as "timeline semaphores". The string is static. */
 const char *gl_timeline_text(const struct gl_timeline *timeline);
@@ -89,14 +88,14 @@ struct gr_vk_device;
  * resources made with it do not retain the CUDA context. If Vulkan is not available, records the
  * error and returns NULL.
  */
-struct gr_vk_device *gl_vulkan_wrap(CUdevice device, const char *call);
+struct gr_vk_device *gl_vulkan_wrap(CUdevice device);
 
 /*
  * Creates a semaphore on the private Vulkan device, and imports it into the current CUDA context,
  * which the semaphore does not retain. If OpenGL could not import the semaphore, records an error
  * and returns NULL.
  */
-gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline, const char *call);
+gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline);
 
 /* Export such a semaphore, or the memory of an image, as a file descriptor that the caller owns. */
 gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore, int *fd);

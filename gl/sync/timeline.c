@@ -45,7 +45,7 @@ static GLuint make_timeline(const struct gl_context *context)
 }
 
 static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *semaphore,
-                                  GLuint *name, const char *call)
+                                  GLuint *name)
 {
     int fd;
     GR_TRY(gl_vulkan_semaphore_fd(t->device, semaphore, &fd));
@@ -61,20 +61,20 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
     gr_fd_close(fd); /* only a successful import takes the fd */
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glImportSemaphoreFdEXT", "%s: OpenGL could not import a Vulkan semaphore.",
-                        call);
+                        gr_call);
 }
 
 /* ---- A pair ---------------------------------------------------------------------------------- */
 
-static gr_status make_pair(struct gl_timeline *t, const char *call)
+static gr_status make_pair(struct gl_timeline *t)
 {
     struct gr_semaphore_pair *pair = &t->pair;
     bool counts = t->waits == GL_WAITS_TIMELINE;
-    if ((pair->acquire = gl_vulkan_semaphore(t->device, counts, call)) &&
-        (pair->release = gl_vulkan_semaphore(t->device, counts, call)) &&
-        (t->names = gl_names_make(&t->context, call)) &&
-        import_semaphore(t, pair->acquire, &t->names->semaphores[0], call) == GR_OK &&
-        import_semaphore(t, pair->release, &t->names->semaphores[1], call) == GR_OK)
+    if ((pair->acquire = gl_vulkan_semaphore(t->device, counts)) &&
+        (pair->release = gl_vulkan_semaphore(t->device, counts)) &&
+        (t->names = gl_names_make(&t->context)) &&
+        import_semaphore(t, pair->acquire, &t->names->semaphores[0]) == GR_OK &&
+        import_semaphore(t, pair->release, &t->names->semaphores[1]) == GR_OK)
         return GR_OK;
     gr_pair_clear(pair);
     gl_names_end(t->names);
@@ -92,21 +92,15 @@ static const struct {
     {GL_WAITS_HOST, NULL, NULL},
 };
 
-struct choice {
-    struct gl_timeline *timeline;
-    const char *call;
-};
-
 static gr_status try_kind(void *of, size_t i)
 {
-    const struct choice *choice = of;
-    choice->timeline->waits = kinds[i].waits;
+    struct gl_timeline *t = of;
+    t->waits = kinds[i].waits;
     if (kinds[i].waits == GL_WAITS_HOST)
         return GR_OK;
     if (!epoxy_has_gl_extension(kinds[i].extension))
-        return gr_fail(GR_ERR_UNSUPPORTED, choice->call, "this OpenGL has no %s",
-                       kinds[i].extension);
-    return make_pair(choice->timeline, choice->call);
+        return gr_fail(GR_ERR_UNSUPPORTED, "this OpenGL has no %s", kinds[i].extension);
+    return make_pair(t);
 }
 
 /* Notes why semaphores of the kind `wanted` are not available, which is no error. */
@@ -118,7 +112,7 @@ static void note_failure(struct gl_timeline *t, const char *wanted, const char *
 
 static bool note_kind(void *of, size_t i, const struct gr_error_record *error)
 {
-    struct gl_timeline *t = ((const struct choice *)of)->timeline;
+    struct gl_timeline *t = of;
     if (epoxy_has_gl_extension(kinds[i].extension))
         note_failure(t, kinds[i].name, error->message);
     else
@@ -145,13 +139,12 @@ static void end_timeline(struct gr_semaphore_pair *pair)
 }
 
 static struct gl_timeline *make_without_pair(const struct gl_context *context,
-                                             const struct gr_context *cuda, CUdevice device,
-                                             const char *call)
+                                             const struct gr_context *cuda, CUdevice device)
 {
-    struct gl_timeline *t = gr_check_memory(calloc(1, sizeof(*t)), call);
+    struct gl_timeline *t = gr_check_memory(calloc(1, sizeof(*t)));
     if (!t)
         return NULL;
-    if (gr_context_hold(cuda, &t->cuda, call) != GR_OK) {
+    if (gr_context_hold(cuda, &t->cuda) != GR_OK) {
         free(t);
         return NULL;
     }
@@ -162,16 +155,16 @@ static struct gl_timeline *make_without_pair(const struct gl_context *context,
     return t;
 }
 
-struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const char *call)
+struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual)
 {
     if (usual->waits != GL_WAITS_TIMELINE)
         return NULL;
-    struct gl_timeline *t = make_without_pair(&usual->context, &usual->cuda, usual->device, call);
+    struct gl_timeline *t = make_without_pair(&usual->context, &usual->cuda, usual->device);
     if (!t)
         return NULL;
     t->waits = usual->waits;
     gr_attempt_begin();
-    gr_status status = make_pair(t, call);
+    gr_status status = make_pair(t);
     gr_attempt_end();
     if (status == GR_OK)
         return t;
@@ -181,8 +174,7 @@ struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const 
 }
 
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
-                                     const struct gr_context *cuda, CUdevice device,
-                                     const char *call)
+                                     const struct gr_context *cuda, CUdevice device)
 {
     gr_lock(&lock);
     struct gl_timeline *t = timelines;
@@ -193,14 +185,14 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
     if (t)
         return t;
     /* No other thread makes this pair meanwhile, because the context is current on this one. */
-    t = make_without_pair(context, cuda, device, call);
+    t = make_without_pair(context, cuda, device);
     if (!t)
         return NULL;
-    struct choice choice = {t, call};
+
     t->pair.of_device = true;
     t->waits = GL_WAITS_HOST;
     if (epoxy_has_gl_extension("GL_EXT_semaphore") && epoxy_has_gl_extension("GL_EXT_semaphore_fd"))
-        (void)gr_try(sizeof(kinds) / sizeof(kinds[0]), try_kind, note_kind, &choice);
+        (void)gr_try(sizeof(kinds) / sizeof(kinds[0]), try_kind, note_kind, t);
     else
         snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_EXT_semaphore_fd");
     if (t->waits == GL_WAITS_BINARY)

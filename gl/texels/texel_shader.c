@@ -279,29 +279,29 @@ struct gl_shader *gl_shader_use(const struct gl_context *context)
     return NULL;
 }
 
-static gr_status refuse(GLenum error, const char *call)
+static gr_status refuse(GLenum error)
 {
     if (error != GL_NO_ERROR)
         return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                             "glCreateShaderProgramv",
-                            "%s: OpenGL could not create the compute shader.", call);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                            "%s: OpenGL could not create the compute shader.", gr_call);
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "No compute shader can run in this context, because it lacks functions of "
                    "OpenGL 4.5, reports no errors or could not compile it. Leave `sample` 0 to "
                    "resolve the samples.");
 }
 
-struct gl_shader *gl_shader_need(const struct gl_context *context, const char *call)
+struct gl_shader *gl_shader_need(const struct gl_context *context)
 {
     struct gl_shader *s = NULL;
     if (context->pipeline && context->computes) {
         s = find(context);
-        if (!s && !(s = gr_check_memory(create(context), call)))
+        if (!s && !(s = gr_check_memory(create(context))))
             return NULL;
     }
     if (s && s->usable)
         return s;
-    (void)refuse(s ? s->error : GL_NO_ERROR, call);
+    (void)refuse(s ? s->error : GL_NO_ERROR);
     gl_shader_drop(s);
     return NULL;
 }

@@ -49,7 +49,7 @@ struct gl_shader {
 struct gl_shader *gl_shader_use(const struct gl_context *context);
 
 /* The same for work that no call of OpenGL can do: with any OpenGL, and records the error. */
-struct gl_shader *gl_shader_need(const struct gl_context *context, const char *call);
+struct gl_shader *gl_shader_need(const struct gl_context *context);
 
 /*
  * Ends a use. With the last one the OpenGL objects are deleted, when the context is current. NULL

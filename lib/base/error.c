@@ -29,6 +29,9 @@ static _Thread_local gr_error shown;
 static _Thread_local unsigned attempts;
 /* the CUDA function that the program called; NULL: use the name of the failed call */
 static _Thread_local const char *programs_call;
+static _Thread_local const char *outer; /* gr_call outside of the program's call */
+/* threads of the library are in no public function */
+_Thread_local const char *gr_call = "grinterop";
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -81,6 +84,12 @@ static void log_last(void)
         gr_log(level, "%s: %s", e->call, e->message);
 }
 
+static void set_call(const char *call)
+{
+    const bool renamed = programs_call && strncmp(call, "gr_", 3) == 0;
+    copy_text(last.call, sizeof(last.call), renamed ? programs_call : call);
+}
+
 GR_PRINTF(6, 0)
 static gr_status fail_list(gr_status status, gr_error_domain domain, int code,
                            const char *code_name, const char *call, const char *format,
@@ -92,17 +101,17 @@ static gr_status fail_list(gr_status status, gr_error_domain domain, int code,
     e->code = code;
     e->unreceived = false;
     copy_text(e->code_name, sizeof(e->code_name), code_name);
-    gr_error_set_call(call);
+    set_call(call);
     vsnprintf(e->message, sizeof(e->message), format, arguments);
     log_last();
     return e->status;
 }
 
-gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
+gr_status gr_fail(gr_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    status = fail_list(status, GR_DOMAIN_NONE, 0, NULL, call, format, arguments);
+    status = fail_list(status, GR_DOMAIN_NONE, 0, NULL, gr_call, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -117,7 +126,7 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
     return status;
 }
 
-gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
+gr_status gr_fail_errno(int code, const char *format, ...)
 {
     char message[sizeof(last.message)], number[32];
     const char *name = number;
@@ -132,13 +141,13 @@ gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
         name = strerrorname_np(code);
 #endif
 #endif
-    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name, call, "%.600s: %.100s.",
+    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name, gr_call, "%.600s: %.100s.",
                         message, strerror(code));
 }
 
-gr_status gr_fail_memory(const char *call)
+gr_status gr_fail_memory(void)
 {
-    return gr_fail(GR_ERR_NO_MEMORY, call, "The process is out of memory.");
+    return gr_fail(GR_ERR_NO_MEMORY, "The process is out of memory.");
 }
 
 const gr_error *gr_last_error(void)
@@ -217,20 +226,21 @@ void gr_error_unreceived(const char *what)
     gr_error_show(what);
 }
 
-gr_status gr_error_set_call(const char *call)
+gr_status gr_error_set_call(void)
 {
-    const bool renamed = programs_call && strncmp(call, "gr_", 3) == 0;
-    copy_text(last.call, sizeof(last.call), renamed ? programs_call : call);
+    set_call(gr_call);
     return last.status;
 }
 
 void gr_error_call_begin(const char *call)
 {
+    outer = gr_call_begin(call);
     programs_call = call;
 }
 
 void gr_error_call_end(void)
 {
+    gr_call_end(&outer);
     programs_call = NULL;
 }
 

@@ -19,15 +19,39 @@ struct gr_error_record {
     bool unreceived; /* gr_error_unreceived() */
 };
 
+/* The public function that this thread is in, for errors and the log: the innermost one. */
+extern _Thread_local const char *gr_call;
+
+static inline const char *gr_call_begin(const char *name)
+{
+    const char *outer = gr_call;
+    gr_call = name;
+    return outer;
+}
+
+static inline void gr_call_end(const char *const *outer)
+{
+    gr_call = *outer;
+}
+
+/*
+ * GR_CALL() begins each public function that can fail: until its end, errors name it. GR_CALL_AS()
+ * is for other entries, such as the end of an object, and for parts with a better name.
+ */
+#define GR_CALL() GR_CALL_AS(__func__)
+#define GR_CALL_AS(name)                                                                           \
+    GR_CLEANUP(gr_call_end) const char *const gr_outer_call = gr_call_begin(name)
+
 /*
  * Each of these functions records the calling thread's last error and returns its class, so that a
- * caller can write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. `call` is the function
- * that failed. A code for "out of memory" or "device lost" overrides `status`.
+ * caller can write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. gr_fail_code() and
+ * gr_fail_cuda() are given the function of a driver that failed; the others name gr_call. A code
+ * for "out of memory" or "device lost" overrides `status`.
  */
-GR_API gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
-    GR_PRINTF(3, 4);
-gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
-                       const char *call, const char *format, ...) GR_PRINTF(6, 7);
+gr_status gr_fail(gr_status status, const char *format, ...) GR_PRINTF(2, 3);
+GR_API gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code,
+                              const char *code_name, const char *call, const char *format, ...)
+    GR_PRINTF(6, 7);
 
 /* The plural suffix in messages: `"%zu slot%s", n, gr_s(n)`. */
 static inline const char *gr_s(unsigned long long n)
@@ -44,28 +68,28 @@ static inline const char *gr_s(unsigned long long n)
     } while (0)
 
 /*
- * Checks an argument: if `wrong` is true, records GR_ERR_INVALID_VALUE with the message that
- * follows `call`, and returns that status from the calling function.
+ * Checks an argument: if `wrong` is true, records GR_ERR_INVALID_VALUE with the message
+ * that follows, and returns that status from the calling function.
  */
-#define GR_REFUSE_IF(wrong, call, ...)                                                             \
+#define GR_REFUSE_IF(wrong, ...)                                                                   \
     do {                                                                                           \
         if (wrong)                                                                                 \
-            return gr_fail(GR_ERR_INVALID_VALUE, call, __VA_ARGS__);                               \
+            return gr_fail(GR_ERR_INVALID_VALUE, __VA_ARGS__);                                     \
     } while (0)
 
 /* Records GR_ERR_SYSTEM with the errno `code`. The message ends with the text of the code. */
-gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+gr_status gr_fail_errno(int code, const char *format, ...) GR_PRINTF(2, 3);
 
 /*
  * Records GR_ERR_NO_MEMORY without formatting, because formatting could run out of memory itself.
  */
-gr_status gr_fail_memory(const char *call) GR_COLD;
+gr_status gr_fail_memory(void) GR_COLD;
 
 /* Returns `memory`; records GR_ERR_NO_MEMORY if it is NULL. */
-static inline void *gr_check_memory(void *memory, const char *call)
+static inline void *gr_check_memory(void *memory)
 {
     if (!memory)
-        gr_fail_memory(call);
+        gr_fail_memory();
     return memory;
 }
 
@@ -102,11 +126,8 @@ void gr_error_show(const char *what);
 /* Changes the class of the last error to the result of the whole call, and returns that class. */
 gr_status gr_error_set_class(gr_status status);
 
-/*
- * Sets the name of the public call in the last error, for inner functions that do not know which
- * call it is.
- */
-gr_status gr_error_set_call(const char *call);
+/* Names gr_call in the last error, in place of a function of a driver. */
+gr_status gr_error_set_call(void);
 
 /*
  * Between begin and end, errors of grinterop calls name the CUDA function that the program called

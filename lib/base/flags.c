@@ -33,8 +33,9 @@ static bool find_flag(const char *word, size_t length, unsigned *bit)
 
 gr_status gr_flags_parse(const char *text, unsigned *flags)
 {
+    GR_CALL();
     static const char blanks[] = " \t\r\n";
-    GR_REFUSE_IF(!flags, __func__, "`flags` is NULL: pass a pointer for the result.");
+    GR_REFUSE_IF(!flags, "`flags` is NULL: pass a pointer for the result.");
     unsigned all = 0;
     const char *at = text ? text : "";
     at += strspn(at, blanks);
@@ -44,7 +45,7 @@ gr_status gr_flags_parse(const char *text, unsigned *flags)
         while (length && strchr(blanks, at[length - 1]))
             length--;
         unsigned bit;
-        GR_REFUSE_IF(!find_flag(at, length, &bit), __func__,
+        GR_REFUSE_IF(!find_flag(at, length, &bit),
                      "Unknown register flag '%.*s'. Valid flags: " VALID_NAMES ".",
                      (int)(length > 80 ? 80 : length), at);
         all |= bit;
@@ -52,7 +53,7 @@ gr_status gr_flags_parse(const char *text, unsigned *flags)
             break;
         at = next + 1;
         at += strspn(at, blanks);
-        GR_REFUSE_IF(!*at, __func__,
+        GR_REFUSE_IF(!*at,
                      "A flag is missing after the last separator. Valid flags: " VALID_NAMES ".");
     }
     *flags = all;
@@ -69,22 +70,22 @@ void gr_flags_format(unsigned flags, char *text, size_t size)
                                      flag_names[i].name);
 }
 
-gr_status gr_flags_check(unsigned flags, bool is_image, const char *call)
+gr_status gr_flags_check(unsigned flags, bool is_image)
 {
     const unsigned for_images = flags & ~(unsigned)GR_BUFFER_FLAGS;
     const unsigned unknown = flags & ~(unsigned)GR_IMAGE_FLAGS;
-    GR_REFUSE_IF(unknown, call,
+    GR_REFUSE_IF(unknown,
                  "Flags 0x%x have unknown bits 0x%x. The flags are read_only (1), write_discard "
                  "(2), surface_load_store (4) and texture_gather (8).",
                  flags, unknown);
     if (for_images && !is_image) {
         char names[96];
         gr_flags_format(for_images, names, sizeof(names));
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The flag %s is for images; a buffer takes read_only or write_discard.",
                        names);
     }
-    GR_REFUSE_IF((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD), call,
+    GR_REFUSE_IF((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD),
                  "read_only and write_discard exclude each other: pass one of them, or neither for "
                  "read-write access.");
     return GR_OK;

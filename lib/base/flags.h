@@ -13,6 +13,6 @@
 void gr_flags_format(unsigned flags, char *text, size_t size);
 
 /* Refuses unknown bits, image flags of a buffer, and read_only together with write_discard. */
-gr_status gr_flags_check(unsigned flags, bool is_image, const char *call);
+gr_status gr_flags_check(unsigned flags, bool is_image);
 
 #endif

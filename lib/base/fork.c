@@ -5,9 +5,9 @@
 
 bool gr_forked;
 
-gr_status gr_refuse_forked(const char *call)
+gr_status gr_refuse_forked(void)
 {
-    return gr_fail(GR_ERR_STATE, call,
+    return gr_fail(GR_ERR_STATE,
                    "This process was forked from one that had used grinterop. It has neither the "
                    "CUDA context nor the threads of its parent. Fork before the first call to "
                    "grinterop, or let the child call exec().");

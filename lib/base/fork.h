@@ -17,12 +17,12 @@
  */
 extern bool gr_forked;
 
-gr_status gr_refuse_forked(const char *call) GR_COLD;
+gr_status gr_refuse_forked(void) GR_COLD;
 
 /* Refuses a call in a forked child. */
-static inline gr_status gr_fork_check(const char *call)
+static inline gr_status gr_fork_check(void)
 {
-    return gr_forked ? gr_refuse_forked(call) : GR_OK;
+    return gr_forked ? gr_refuse_forked() : GR_OK;
 }
 
 #endif

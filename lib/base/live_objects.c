@@ -188,28 +188,28 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
     return (gr_spin_try_lock(&part->lock) && look_up(part, kind, object)) || may_have(kind, object);
 }
 
-gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call)
+gr_status gr_live_refuse(enum gr_live_kind kind, const void *object)
 {
     char is[96] = "it was freed already, or never was one";
     if (gr_forked)
-        return gr_refuse_forked(call);
+        return gr_refuse_forked();
     for (int of = 0; of < GR_LIVE_KINDS; of++)
         if (of != (int)kind && kinds[of].end && gr_live_is_listed((enum gr_live_kind)of, object)) {
             snprintf(is, sizeof(is), "it is a %s, which %s() ends", kinds[of].name, kinds[of].end);
             break;
         }
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s was given %p, which is not a live %s: %s. Nothing was done.", call, object,
-                   kinds[kind].name, is);
+    return gr_fail(GR_ERR_INVALID_VALUE,
+                   "%s was given %p, which is not a live %s: %s. Nothing was done.", gr_call,
+                   object, kinds[kind].name, is);
 }
 
-bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
+bool gr_live_end(enum gr_live_kind kind, const void *object)
 {
     if (gr_live_remove(kind, object))
         return true;
     if (!gr_forked) { /* in a forked child the parent owns the object */
-        gr_live_refuse(kind, object, call);
-        gr_error_show(call);
+        gr_live_refuse(kind, object);
+        gr_error_show(gr_call);
     }
     return false;
 }

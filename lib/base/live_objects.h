@@ -53,14 +53,14 @@ bool gr_live_has(enum gr_live_kind kind, const void *object);
 bool gr_live_is_listed(enum gr_live_kind kind, const void *object);
 
 /*
- * For calls that end an object. If the object is not in the table, records GR_ERR_INVALID_VALUE for
- * `call`; the caller must not access the object.
+ * For calls that end an object. If the object is not in the table, records GR_ERR_INVALID_VALUE;
+ * the caller must not access the object.
  */
-bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call);
-gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call) GR_COLD;
-static inline gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call)
+bool gr_live_end(enum gr_live_kind kind, const void *object);
+gr_status gr_live_refuse(enum gr_live_kind kind, const void *object) GR_COLD;
+static inline gr_status gr_live_check(enum gr_live_kind kind, const void *object)
 {
-    return gr_live_has(kind, object) ? GR_OK : gr_live_refuse(kind, object, call);
+    return gr_live_has(kind, object) ? GR_OK : gr_live_refuse(kind, object);
 }
 
 /*

@@ -5,10 +5,11 @@
 
 gr_status gr_log_add(gr_log_level level, gr_log_fn fn, void *user)
 {
-    GR_REFUSE_IF((int)level < GR_LOG_NONE || level > GR_LOG_DEBUG, __func__,
+    GR_CALL();
+    GR_REFUSE_IF((int)level < GR_LOG_NONE || level > GR_LOG_DEBUG,
                  "`level` is %d, which is no log level.", (int)level);
     if (gr_log_put(level, fn, user))
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, __func__, "The log already has %d functions: remove one first.",
+    return gr_fail(GR_ERR_STATE, "The log already has %d functions: remove one first.",
                    GR_LOG_SINKS - 1);
 }

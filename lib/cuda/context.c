@@ -30,18 +30,19 @@ bool gr_context_is_gone(const struct gr_context *context)
            (result == CUDA_SUCCESS && context->id && id != context->id);
 }
 
-static gr_status refuse(CUresult result, const char *driver_call, const char *call)
+static gr_status refuse(CUresult result, const char *driver_call)
 {
-    return gr_fail_cuda(result, driver_call, "%s could not use the resource's CUDA context%s", call,
+    return gr_fail_cuda(result, driver_call, "%s could not use the resource's CUDA context%s",
+                        gr_call,
                         result == CUDA_ERROR_CONTEXT_IS_DESTROYED
                             ? ": it was destroyed or reset."
                             : ". Was it destroyed? It must outlive the resource: free the "
                               "resource, and create it again in another context.");
 }
 
-gr_status gr_context_check(const struct gr_context *context, const char *call)
+gr_status gr_context_check(const struct gr_context *context)
 {
-    return gr_context_is_gone(context) ? refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId", call)
+    return gr_context_is_gone(context) ? refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId")
                                        : GR_OK;
 }
 
@@ -55,8 +56,7 @@ int gr_capture_mode(int mode)
     return (int)exchanged;
 }
 
-gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
-                            const char *call)
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why)
 {
     CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
     if (result == CUDA_SUCCESS) {
@@ -69,29 +69,27 @@ gr_status gr_context_retain(struct gr_context *context, CUdevice device, const c
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                         "%s: %s, and the primary context of %s could not be retained. Does another "
                         "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
-                        call, why, text);
+                        gr_call, why, text);
 }
 
-gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
-                            const char *call)
+gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device))
 {
     *context = (struct gr_context){.primary_of = -1};
     GR_TRY_CUDA(gr_driver()->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
-                "%s could not query the current CUDA context.", call);
+                "%s could not query the current CUDA context.", gr_call);
     if (context->handle) {
         gr_context_identify(context);
         return GR_OK;
     }
     CUdevice device = 0;
     GR_TRY(find_device(&device));
-    GR_TRY(gr_context_retain(context, device, "no CUDA context is current on this thread", call));
+    GR_TRY(gr_context_retain(context, device, "no CUDA context is current on this thread"));
     gr_log(GR_LOG_INFO, "%s: no CUDA context was current; using the primary context of device %d",
-           call, device);
+           gr_call, device);
     return GR_OK;
 }
 
-gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
-                          const char *call)
+gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy)
 {
     *copy = *context;
     if (copy->primary_of < 0)
@@ -108,7 +106,7 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                         "%s: the primary context of CUDA device %d could not be retained again: "
                         "was it reset (cuDevicePrimaryCtxReset)?",
-                        call, context->primary_of);
+                        gr_call, context->primary_of);
 }
 
 void gr_context_drop(struct gr_context *context)
@@ -180,11 +178,11 @@ static inline CUresult enter(const struct gr_context *context, gr_entered *enter
     return CUDA_SUCCESS;
 }
 
-gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered, const char *call)
+gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered)
 {
     const char *driver_call;
     const CUresult result = enter(context, entered, &driver_call);
-    return result == CUDA_SUCCESS ? GR_OK : refuse(result, driver_call, call);
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, driver_call);
 }
 
 bool gr_context_try(const struct gr_context *context, gr_entered *entered)

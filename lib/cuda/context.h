@@ -32,22 +32,19 @@ void gr_context_identify(struct gr_context *context);
  * Takes the current context. If none is current, retains the primary context of the device that
  * `find_device` returns, which is the device that draws. `find_device` records its own error.
  */
-gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
-                            const char *call);
+gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device));
 
 /*
  * Retains the primary context of a device. The error message contains `why`, the reason for
  * retaining it: "no CUDA context is current". After an error do not use or drop `context`.
  */
-gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
-                            const char *call);
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why);
 
 /*
  * Copies a context and adds a reference; after an error the copy is empty. A context without a
  * handle stands for the primary context of its device.
  */
-gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
-                          const char *call);
+gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy);
 
 /* Releases a reference from gr_context_choose() or gr_context_hold(). */
 void gr_context_drop(struct gr_context *context);
@@ -59,7 +56,7 @@ void gr_context_drop(struct gr_context *context);
 bool gr_context_is_gone(const struct gr_context *context);
 
 /* GR_ERR_CUDA if the driver reports the context as destroyed. For calls that do not enter it. */
-gr_status gr_context_check(const struct gr_context *context, const char *call);
+gr_status gr_context_check(const struct gr_context *context);
 
 /*
  * Whether earlier work in the context has failed, so that nothing that is enqueued in it runs.
@@ -95,7 +92,7 @@ typedef unsigned gr_entered;
  * otherwise be invalidated by each map, registration, query and allocation. Checking costs less
  * than pushing, and the context is usually current.
  */
-gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered, const char *call);
+gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered);
 
 /* The same for the end of objects, which needs no driver if the context ended. No error, no log. */
 bool gr_context_try(const struct gr_context *context, gr_entered *entered);
@@ -122,8 +119,8 @@ static inline void gr_context_leave_at_end(const gr_entered *entered)
  * Makes the context current until the end of the block. If that fails, returns the error from the
  * calling function.
  */
-#define GR_ENTER(context, call)                                                                    \
+#define GR_ENTER(context)                                                                          \
     GR_ENTERED gr_entry = 0;                                                                       \
-    GR_TRY(gr_context_enter(context, &gr_entry, call))
+    GR_TRY(gr_context_enter(context, &gr_entry))
 
 #endif

@@ -17,17 +17,18 @@ struct primary {
     CUcontext before;          /* the context that was current before gr_cuda_context_create() */
 };
 
-static gr_status open_context(struct primary *c, CUdevice device, const char *call)
+static gr_status open_context(struct primary *c, CUdevice device)
 {
     const struct gr_driver_api *cu = gr_driver();
     GR_TRY_CUDA(cu->CtxGetCurrent(&c->before), "cuCtxGetCurrent",
-                "%s could not query the current CUDA context.", call);
-    GR_TRY(gr_context_retain(&c->context, device, "the program creates a context", call));
+                "%s could not query the current CUDA context.", gr_call);
+    GR_TRY(gr_context_retain(&c->context, device, "the program creates a context"));
     c->shown.context = c->context.handle;
     GR_TRY_CUDA(cu->CtxSetCurrent(c->shown.context), "cuCtxSetCurrent",
-                "%s could not make the primary context of CUDA device %d current.", call, device);
+                "%s could not make the primary context of CUDA device %d current.", gr_call,
+                device);
     GR_TRY_CUDA(cu->StreamCreate(&c->shown.stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
-                "%s could not create a stream on CUDA device %d.", call, device);
+                "%s could not create a stream on CUDA device %d.", gr_call, device);
     return GR_OK;
 }
 
@@ -55,14 +56,15 @@ static void close_context(struct primary *c)
 
 gr_cuda_context *gr_cuda_context_create(int device)
 {
+    GR_CALL();
     CUdevice found;
-    if (!gr_driver_load() || gr_device_get(device, &found, __func__) != GR_OK)
+    if (!gr_driver_load() || gr_device_get(device, &found) != GR_OK)
         return NULL;
-    struct primary *c = gr_check_memory(calloc(1, sizeof(*c)), __func__);
+    struct primary *c = gr_check_memory(calloc(1, sizeof(*c)));
     if (!c)
         return NULL;
     c->context.primary_of = -1;
-    if (open_context(c, found, __func__) != GR_OK) {
+    if (open_context(c, found) != GR_OK) {
         close_context(c);
         return NULL;
     }
@@ -72,6 +74,7 @@ gr_cuda_context *gr_cuda_context_create(int device)
 
 void gr_cuda_context_free(gr_cuda_context *context)
 {
-    if (context && gr_live_end(GR_LIVE_CUDA_CONTEXT, context, __func__))
+    GR_CALL();
+    if (context && gr_live_end(GR_LIVE_CUDA_CONTEXT, context))
         close_context((struct primary *)context);
 }

@@ -10,40 +10,40 @@
 
 #include <grinterop/driver.h>
 
-gr_status gr_device_count(int *count, const char *call)
+gr_status gr_device_count(int *count)
 {
     GR_TRY_CUDA(gr_driver()->DeviceGetCount(count), "cuDeviceGetCount",
-                "%s could not count the CUDA devices.", call);
+                "%s could not count the CUDA devices.", gr_call);
     return GR_OK;
 }
 
-gr_status gr_device_at(int ordinal, CUdevice *device, const char *call)
+gr_status gr_device_at(int ordinal, CUdevice *device)
 {
     GR_TRY_CUDA(gr_driver()->DeviceGet(device, ordinal), "cuDeviceGet",
-                "%s could not get CUDA device %d.", call, ordinal);
+                "%s could not get CUDA device %d.", gr_call, ordinal);
     return GR_OK;
 }
 
-gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
+gr_status gr_device_get(int ordinal, CUdevice *device)
 {
     int count = 0;
-    GR_TRY(gr_device_count(&count, call));
+    GR_TRY(gr_device_count(&count));
     if (ordinal >= 0 && ordinal < count)
-        return gr_device_at(ordinal, device, call);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_device_at(ordinal, device);
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
                    "(CUDA_VISIBLE_DEVICES may hide some).",
                    ordinal, count);
 }
 
-gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call)
+gr_status gr_device_ordinal(CUdevice device, int *ordinal)
 {
     int count = 0;
     CUdevice counted;
     *ordinal = -1;
-    GR_TRY(gr_device_count(&count, call));
+    GR_TRY(gr_device_count(&count));
     for (int i = 0; i < count && *ordinal < 0; i++) {
-        GR_TRY(gr_device_at(i, &counted, call));
+        GR_TRY(gr_device_at(i, &counted));
         if (counted == device)
             *ordinal = i;
     }
@@ -79,10 +79,10 @@ gr_status gr_current_device(CUdevice *device)
     return GR_OK;
 }
 
-gr_status gr_device_uuid(CUdevice device, CUuuid *uuid, const char *call)
+gr_status gr_device_uuid(CUdevice device, CUuuid *uuid)
 {
     GR_TRY_CUDA(gr_driver()->DeviceGetUuid(uuid, device), "cuDeviceGetUuid",
-                "%s: CUDA device %d does not report its UUID.", call, (int)device);
+                "%s: CUDA device %d does not report its UUID.", gr_call, (int)device);
     return GR_OK;
 }
 
@@ -120,18 +120,19 @@ void gr_device_texts(int count, char *text, size_t size)
 
 gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
 {
+    GR_CALL();
     int count = 0;
-    GR_REFUSE_IF(!uuid || !device, __func__,
+    GR_REFUSE_IF(!uuid || !device,
                  "`%s` is NULL: pass the UUID of a device and a pointer for its number.",
                  uuid ? "device" : "uuid");
     if (!gr_driver_load())
         return gr_last_error()->status;
-    GR_TRY(gr_device_count(&count, __func__));
+    GR_TRY(gr_device_count(&count));
     for (int i = 0; i < count; i++) {
         CUdevice each;
         CUuuid its;
-        GR_TRY(gr_device_at(i, &each, __func__));
-        GR_TRY(gr_device_uuid(each, &its, __func__));
+        GR_TRY(gr_device_at(i, &each));
+        GR_TRY(gr_device_uuid(each, &its));
         if (gr_uuid_is(&its, uuid)) {
             *device = i;
             return GR_OK;
@@ -140,7 +141,7 @@ gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
     char wanted[GR_UUID_TEXT_SIZE], seen[360];
     gr_uuid_text(uuid, wanted);
     gr_device_texts(count, seen, sizeof(seen));
-    return gr_fail(GR_ERR_UNSUPPORTED, __func__,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "The UUID %s is not among the CUDA devices: %s. CUDA_VISIBLE_DEVICES may hide "
                    "some.",
                    wanted, seen);

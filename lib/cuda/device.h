@@ -10,14 +10,14 @@
 
 #include "lib/base/cuda_abi.h"
 
-gr_status gr_device_count(int *count, const char *call);
+gr_status gr_device_count(int *count);
 
 /* Returns the CUDA device with that ordinal. gr_device_get() checks the ordinal first. */
-gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
-gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
+gr_status gr_device_at(int ordinal, CUdevice *device);
+gr_status gr_device_get(int ordinal, CUdevice *device);
 
 /* Returns the ordinal of the device; -1 if CUDA does not list the device. */
-gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call);
+gr_status gr_device_ordinal(CUdevice device, int *ordinal);
 
 /* Returns the first device, for calls that prefer no device. */
 gr_status gr_device_first(CUdevice *device);
@@ -31,7 +31,7 @@ gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches);
 /* Queries the device of the current CUDA context. Records the error. */
 gr_status gr_current_device(CUdevice *device);
 
-gr_status gr_device_uuid(CUdevice device, CUuuid *uuid, const char *call);
+gr_status gr_device_uuid(CUdevice device, CUuuid *uuid);
 
 /* Whether the UUID of a CUDA device equals the 16 bytes of `other`, a UUID from any API. */
 bool gr_uuid_is(const CUuuid *uuid, const void *other);

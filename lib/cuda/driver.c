@@ -137,17 +137,19 @@ static gr_status load_file(const char *path, const struct advice *advice)
     char why[512];
     struct library lib = {.handle = gr_loader_open(path, why, sizeof(why))};
     if (!lib.handle)
-        return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
-                       "The CUDA driver %s could not be loaded: %s. %s", path, why, advice->file);
+        return gr_fail_code(GR_ERR_NO_DRIVER, GR_DOMAIN_NONE, 0, NULL, GR_LOADER_CALL,
+                            "The CUDA driver %s could not be loaded: %s. %s", path, why,
+                            advice->file);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress"), &lib.proc_address);
     const char *missing = fill_api(&lib, &api);
     if (missing) {
         gr_loader_close(lib.handle);
-        return gr_fail(GR_ERR_NO_DRIVER, "cuGetProcAddress",
-                       "%s is not a CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or "
-                       "newer is needed. %s",
-                       path, missing, advice->file);
+        return gr_fail_code(
+            GR_ERR_NO_DRIVER, GR_DOMAIN_NONE, 0, NULL, "cuGetProcAddress",
+            "%s is not a CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or "
+            "newer is needed. %s",
+            path, missing, advice->file);
     }
     CUresult code = api.Init(0);
     if (code != CUDA_SUCCESS) {
@@ -189,8 +191,8 @@ static bool software_is_loaded(const void *except, char *path, size_t size)
 
 static gr_status load_software(void)
 {
-    return gr_fail(
-        GR_ERR_NO_DRIVER, "gr_cuda_load",
+    return gr_fail_code(
+        GR_ERR_NO_DRIVER, GR_DOMAIN_NONE, 0, NULL, "gr_cuda_load",
         "This grinterop was built without the software CUDA driver. Name a driver's file in "
         "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
 }
@@ -211,12 +213,12 @@ static gr_status load_software(void)
         gr_driver_find_file(SOFT_DRIVER, path, sizeof(path)))
         return load_file(path, &for_software);
     gr_loader_own_folder(beside, sizeof(beside));
-    return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
-                   "The software CUDA driver " SOFT_DRIVER
-                   " was not found in the library's folder (%.250s), in its subfolder grinterop, "
-                   "or in " GR_PKGLIBDIR
-                   ". Install it with grinterop, or name the file in GR_CUDA_DRIVER.",
-                   beside);
+    return gr_fail_code(
+        GR_ERR_NO_DRIVER, GR_DOMAIN_NONE, 0, NULL, GR_LOADER_CALL,
+        "The software CUDA driver " SOFT_DRIVER
+        " was not found in the library's folder (%.250s), in its subfolder grinterop, "
+        "or in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in GR_CUDA_DRIVER.",
+        beside);
 }
 #endif
 
@@ -281,8 +283,9 @@ void gr_driver_second_copy(char *text, size_t size)
 
 gr_status gr_cuda_load(bool allow_software)
 {
+    GR_CALL();
     char copies[GR_COPIES_SIZE];
-    gr_status status = gr_fork_check(__func__);
+    gr_status status = gr_fork_check();
     if (status != GR_OK || gr_driver())
         return status;
     GR_LOCKED(&load_lock);
@@ -322,9 +325,10 @@ static void *find_loaded(const char *name, int version, uint64_t flags)
 
 const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
 {
+    GR_CALL();
     static struct gr_lock lock = GR_LOCK(DRIVER_TABLES);
     if (!made || !fill || !table) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "An argument is NULL: call gr_cuda().");
+        gr_fail(GR_ERR_INVALID_VALUE, "An argument is NULL: call gr_cuda().");
         return NULL;
     }
     if (!gr_driver_load())

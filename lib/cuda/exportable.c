@@ -102,11 +102,12 @@ void gr_exportable_end(const struct gr_exportable *memory)
 gr_status gr_allocation_export(CUmemGenericAllocationHandle allocation, int *fd)
 {
     static const char call[] = "cuMemExportToShareableHandle";
+    GR_CALL_AS(call);
     CUresult result = gr_driver()->MemExportToShareableHandle(
         fd, allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    GR_TRY(gr_fd_check_left(call));
+    GR_TRY(gr_fd_check_left());
     return gr_fail_cuda(result, call, "The memory could not be exported as a file descriptor.");
 }
 
@@ -117,15 +118,14 @@ gr_status gr_allocation_export(CUmemGenericAllocationHandle allocation, int *fd)
     "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or in Python within "                               \
     "grinterop.exportable_memory(); or copy the tensor to a buffer by gr_publish()."
 
-static gr_status refuse_memory(const char *why, const char *call)
+static gr_status refuse_memory(const char *why)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "OpenGL and Vulkan cannot use the memory of the tensor: %s. " INSTEAD, why);
 }
 
 /* Finds the device and the part of the allocation, and checks that it can be exported. */
-static gr_status check_allocation(struct gr_allocation *found, CUdeviceptr ptr, size_t size,
-                                  const char *call)
+static gr_status check_allocation(struct gr_allocation *found, CUdeviceptr ptr, size_t size)
 {
     CUdeviceptr base = 0;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
@@ -136,21 +136,20 @@ static gr_status check_allocation(struct gr_allocation *found, CUdeviceptr ptr, 
                 (unsigned long long)ptr);
     found->offset = (size_t)(ptr - base);
     if (found->offset > found->size || size > found->size - found->offset)
-        return refuse_memory("it spans several allocations", call);
+        return refuse_memory("it spans several allocations");
     CUmemAllocationProp properties;
     GR_TRY_CUDA(gr_driver()->MemGetAllocationPropertiesFromHandle(&properties, found->handle),
                 "cuMemGetAllocationPropertiesFromHandle",
-                "%s: the driver does not report the memory.", call);
+                "%s: the driver does not report the memory.", gr_call);
     if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return refuse_memory("it is not on a CUDA device", call);
+        return refuse_memory("it is not on a CUDA device");
     if (!(properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
-        return refuse_memory("cuMemCreate() got no CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", call);
+        return refuse_memory("cuMemCreate() got no CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
     found->device = properties.location.id;
     return GR_OK;
 }
 
-gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation *found,
-                             const char *call)
+gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation *found)
 {
     const struct gr_driver_api *cu = gr_driver();
     const CUresult result = cu->MemRetainAllocationHandle(&found->handle, (void *)(uintptr_t)ptr);
@@ -160,8 +159,8 @@ gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation 
                             "cuMemRetainAllocationHandle",
                             "%s: OpenGL and Vulkan cannot use the memory of the tensor, because "
                             "cuMemCreate() did not allocate it. " INSTEAD,
-                            call);
-    const gr_status status = check_allocation(found, ptr, size, call);
+                            gr_call);
+    const gr_status status = check_allocation(found, ptr, size);
     if (status != GR_OK)
         cu->MemRelease(found->handle);
     return status;

@@ -49,7 +49,6 @@ struct gr_allocation {
  * Finds the allocation that contains `size` bytes from `ptr` on, and adds a reference. Errors:
  * GR_ERR_UNSUPPORTED if there is none, or if it cannot be exported as a file descriptor.
  */
-gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation *found,
-                             const char *call);
+gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation *found);
 
 #endif

@@ -16,9 +16,8 @@
 
 #ifdef _WIN32
 
-gr_status gr_fd_copy(int fd, int *copy, const char *call)
+gr_status gr_fd_copy(int fd, int *copy)
 {
-    (void)call;
     *copy = fd;
     return GR_OK;
 }
@@ -28,19 +27,18 @@ void gr_fd_close(int fd)
     (void)fd;
 }
 
-gr_status gr_fd_check_left(const char *call)
+gr_status gr_fd_check_left(void)
 {
-    (void)call;
     return GR_OK;
 }
 
 #else
 
-gr_status gr_fd_copy(int fd, int *copy, const char *call)
+gr_status gr_fd_copy(int fd, int *copy)
 {
     *copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     return *copy >= 0 ? GR_OK
-                      : gr_fail_errno(errno, call,
+                      : gr_fail_errno(errno,
                                       "Cannot duplicate the file descriptor %d, perhaps for lack "
                                       "of file descriptors (ulimit -n)",
                                       fd);
@@ -51,11 +49,11 @@ void gr_fd_close(int fd)
     close(fd);
 }
 
-gr_status gr_fd_check_left(const char *call)
+gr_status gr_fd_check_left(void)
 {
     int fd = eventfd(0, EFD_CLOEXEC);
     if (fd < 0)
-        return gr_fail_errno(errno, call,
+        return gr_fail_errno(errno,
                              "This process can open no more file descriptors: close some, or "
                              "raise the limit (ulimit -n)");
     close(fd);
@@ -79,7 +77,7 @@ static bool fd_is_open(int fd)
 /* Refuses combinations of a Windows handle and its name that the type does not allow. */
 static gr_status check_windows_handle(const struct gr_handle_rule *rule,
                                       const struct gr_handle *handle,
-                                      const struct gr_handle_import *import, const char *call)
+                                      const struct gr_handle_import *import)
 {
     const bool has_handle = handle->win32_handle, has_name = handle->win32_name;
     static const char one[] = "Exactly one of the two must be set";
@@ -104,7 +102,7 @@ static gr_status check_windows_handle(const struct gr_handle_rule *rule,
          "This type takes an NvSci object only", "Leave win32_handle and win32_name NULL"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        GR_REFUSE_IF(cases[i].form == rule->form && cases[i].wrong, call,
+        GR_REFUSE_IF(cases[i].form == rule->form && cases[i].wrong,
                      "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
                      rule->name, cases[i].given, cases[i].law, import->driver_call,
                      cases[i].way_out, rule->from);
@@ -112,33 +110,33 @@ static gr_status check_windows_handle(const struct gr_handle_rule *rule,
 }
 
 gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_handle *handle,
-                          const struct gr_handle_import *import, const char *call)
+                          const struct gr_handle_import *import)
 {
-    GR_REFUSE_IF(rule->form != GR_HANDLE_NVSCI && handle->nvsci, call,
+    GR_REFUSE_IF(rule->form != GR_HANDLE_NVSCI && handle->nvsci,
                  "The handle type %s was given an NvSci object. Only the NvSci type takes one "
                  "(CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
                  rule->name, import->driver_call, import->nvsci_field);
     /* `fd` is 0 by default, and -1 is an explicit "no descriptor". */
-    GR_REFUSE_IF(rule->form != GR_HANDLE_FD && handle->fd > 0, call,
+    GR_REFUSE_IF(rule->form != GR_HANDLE_FD && handle->fd > 0,
                  "The handle type %s was given fd %d. Only file descriptor types take a file "
                  "descriptor (CUDA driver API, %s). Set fd to 0 or -1, or set another type.",
                  rule->name, handle->fd, import->driver_call);
-    GR_TRY(check_windows_handle(rule, handle, import, call));
-    GR_REFUSE_IF(rule->form == GR_HANDLE_FD && !fd_is_open(handle->fd), call,
+    GR_TRY(check_windows_handle(rule, handle, import));
+    GR_REFUSE_IF(rule->form == GR_HANDLE_FD && !fd_is_open(handle->fd),
                  "The handle type %s was given fd %d, which is not open in this process. It must "
                  "be a valid descriptor (CUDA driver API, %s). A descriptor that was imported "
                  "before belongs to the driver: export a new descriptor for each import (%s).",
                  rule->name, handle->fd, import->driver_call, rule->from);
-    GR_REFUSE_IF(rule->form == GR_HANDLE_NVSCI && !handle->nvsci, call,
+    GR_REFUSE_IF(rule->form == GR_HANDLE_NVSCI && !handle->nvsci,
                  "The handle type %s was given no object: %s is NULL. This type needs a valid "
                  "object (CUDA driver API, %s; %s).",
                  rule->name, import->nvsci_field, import->driver_call, rule->from);
     return GR_OK;
 }
 
-gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call)
+gr_status gr_handle_unknown(int type, const struct gr_handle_import *import)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The handle type is %d, which does not exist for %s (CUDA driver API, %s). Set "
                    "`type` to the type of the handle. Memory and semaphores have separate "
                    "enumerations with different numbers.",
@@ -169,20 +167,19 @@ static bool is_handle_error(CUresult code)
 }
 
 gr_status gr_handle_refused(const struct gr_handle_rule *rule,
-                            const struct gr_handle_import *import, CUresult code, bool foreign,
-                            const char *call)
+                            const struct gr_handle_import *import, CUresult code, bool foreign)
 {
     if (gr_cuda_is_sticky(code) || code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return gr_fail_cuda(code, import->driver_call,
                             "%s: the %s was not imported, because the CUDA context is broken.",
-                            call, import->what);
-    GR_TRY(gr_fd_check_left(call));
+                            gr_call, import->what);
+    GR_TRY(gr_fd_check_left());
     if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
         (is_for_other_platform(rule->form) && is_handle_error(code)))
         return gr_fail_code(
             GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, gr_cuda_error_name(code),
             import->driver_call, "%s: the CUDA driver does not import %s of the type %s here. %s",
-            call, import->what, rule->name,
+            gr_call, import->what, rule->name,
             is_for_other_platform(rule->form) ? "The type belongs to another operating system: "
                                                 "export the object with a type of this one."
                                               : rule->usual);
@@ -191,8 +188,8 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
             code, import->driver_call,
             "%s: the %s of the type %s was not imported: memory or address space ran out. An "
             "object from another GPU causes the same error: compare UUIDs, never indices.",
-            call, import->what, rule->name);
+            gr_call, import->what, rule->name);
     return gr_fail_cuda(code, import->driver_call,
-                        "%s: the CUDA driver did not import the %s of the type %s. %s", call,
+                        "%s: the CUDA driver did not import the %s of the type %s. %s", gr_call,
                         import->what, rule->name, rule->usual);
 }

@@ -66,26 +66,25 @@ struct gr_handle_import {
 
 /* Checks the handle against the rule of its type; the message cites the rule. */
 gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_handle *handle,
-                          const struct gr_handle_import *import, const char *call);
+                          const struct gr_handle_import *import);
 
 /*
  * gr_fd_copy() duplicates a file descriptor, gr_fd_close() closes one. gr_fd_check_left() fails if
  * this process can open no more, because drivers do not report this cause. Both failures are
  * GR_ERR_SYSTEM. On Windows there are no descriptors, and the copy is `fd`.
  */
-gr_status gr_fd_copy(int fd, int *copy, const char *call);
+gr_status gr_fd_copy(int fd, int *copy);
 void gr_fd_close(int fd);
-gr_status gr_fd_check_left(const char *call);
+gr_status gr_fd_check_left(void);
 
 /* Records that CUDA has no such handle type. */
-gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call);
+gr_status gr_handle_unknown(int type, const struct gr_handle_import *import);
 
 /*
  * Records a refused import: GR_ERR_UNSUPPORTED if this platform lacks the type or `foreign` is set,
  * otherwise GR_ERR_CUDA. The message names the usual causes for this type of handle.
  */
 gr_status gr_handle_refused(const struct gr_handle_rule *rule,
-                            const struct gr_handle_import *import, CUresult code, bool foreign,
-                            const char *call);
+                            const struct gr_handle_import *import, CUresult code, bool foreign);
 
 #endif

@@ -87,22 +87,21 @@ bool gr_kernels_are_there(void)
     return file[0] != '\0';
 }
 
-static gr_status refuse_missing(const char *call)
+static gr_status refuse_missing(void)
 {
     if (gr_driver_traits()->host_kernels)
         return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
+            GR_ERR_UNSUPPORTED,
             "This call needs a kernel, but grinterop was built without kernels for the "
             "software CUDA driver, and has no " FOR_HOST ": install it "
             "(Debian: grinterop-softcuda), or configure grinterop with the headers of CUDA and a "
             "C++17 compiler (CXX=...).");
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   NO_KERNEL
+    return gr_fail(GR_ERR_UNSUPPORTED, NO_KERNEL
                    " A tensor with the same bytes as the image (same type, channels last, "
                    "same number of channels) needs no kernel.");
 }
 
-static gr_status refuse_load(CUresult result, const char *driver_call, const char *call)
+static gr_status refuse_load(CUresult result, const char *driver_call)
 {
     const char *advice = "";
     if (!are_embedded())
@@ -110,13 +109,13 @@ static gr_status refuse_load(CUresult result, const char *driver_call, const cha
             result, driver_call,
             "%s: the driver does not load grinterop's kernels from %.*s: install the "
             "file again, from a build for this GPU and its driver.",
-            call, GR_PATH_SIZE, file);
+            gr_call, GR_PATH_SIZE, file);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
         result == CUDA_ERROR_INVALID_IMAGE)
         advice = " They were compiled by an nvcc that does not support this GPU or its driver: "
                  "build grinterop with another toolkit.";
     return gr_fail_cuda(result, driver_call, "%s: the driver does not load grinterop's kernels.%s",
-                        call, advice);
+                        gr_call, advice);
 }
 
 /* The kernels are loaded once, and kept until the process ends. */
@@ -137,24 +136,22 @@ static CUresult load_library(CUlibrary *loaded)
     return result;
 }
 
-static gr_status find_in_library(const char *name, CUfunction *kernel, const char *call)
+static gr_status find_in_library(const char *name, CUfunction *kernel)
 {
     CUlibrary loaded;
     CUkernel found = NULL;
     CUresult result = load_library(&loaded);
     if (result != CUDA_SUCCESS)
-        return refuse_load(result, are_embedded() ? "cuLibraryLoadData" : "cuLibraryLoadFromFile",
-                           call);
+        return refuse_load(result, are_embedded() ? "cuLibraryLoadData" : "cuLibraryLoadFromFile");
     result = gr_driver()->LibraryGetKernel(&found, loaded, name);
     if (result != CUDA_SUCCESS)
-        return refuse_load(result, "cuLibraryGetKernel", call);
+        return refuse_load(result, "cuLibraryGetKernel");
     /* The driver also launches a CUkernel that is passed as a CUfunction. */
     *kernel = (CUfunction)found;
     return GR_OK;
 }
 
-static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *kernel,
-                                const char *call)
+static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *kernel)
 {
     const struct gr_driver_api *cu = gr_driver();
     CUresult result = CUDA_SUCCESS;
@@ -164,19 +161,19 @@ static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *
         result = cu->ModuleLoad(module, file);
     if (result != CUDA_SUCCESS) {
         *module = NULL;
-        return refuse_load(result, are_embedded() ? "cuModuleLoadData" : "cuModuleLoad", call);
+        return refuse_load(result, are_embedded() ? "cuModuleLoadData" : "cuModuleLoad");
     }
     result = cu->ModuleGetFunction(kernel, *module, name);
-    return result == CUDA_SUCCESS ? GR_OK : refuse_load(result, "cuModuleGetFunction", call);
+    return result == CUDA_SUCCESS ? GR_OK : refuse_load(result, "cuModuleGetFunction");
 }
 
-gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel, const char *call)
+gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel)
 {
     if (!gr_kernels_are_there())
-        return refuse_missing(call);
+        return refuse_missing();
     if (GR_DRIVER_HAS(gr_driver(), LibraryLoadData))
-        return find_in_library(name, kernel, call);
-    return find_in_module(name, module, kernel, call);
+        return find_in_library(name, kernel);
+    return find_in_module(name, module, kernel);
 }
 
 void gr_kernels_unload(CUmodule *module, bool alive)

@@ -17,7 +17,7 @@ bool gr_kernels_are_there(void);
  * Finds a kernel. The driver loads the kernels once for all contexts. A driver before CUDA 12.0
  * loads them into the current context as *module, which the caller owns and initialises to NULL.
  */
-gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel, const char *call);
+gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel);
 
 /*
  * Unloads the module that gr_kernel_find() loaded. `alive`: the CUDA context still exists and is

@@ -14,6 +14,6 @@ gr_dtype gr_dlpack_dtype(DLDataType type);
 gr_tensor *gr_dlpack_exported(const void *managed);
 
 /* Refuses an unknown form. */
-gr_status gr_dlpack_check(gr_dlpack form, const char *call);
+gr_status gr_dlpack_check(gr_dlpack form);
 
 #endif

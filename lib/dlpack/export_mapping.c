@@ -28,11 +28,11 @@ struct export
     } as;
 };
 
-gr_status gr_dlpack_check(gr_dlpack form, const char *call)
+gr_status gr_dlpack_check(gr_dlpack form)
 {
     if (form == GR_DLPACK_VERSIONED || form == GR_DLPACK_LEGACY)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`form` is %d, which is not a gr_dlpack: set GR_DLPACK_VERSIONED, for example.",
                    (int)form);
 }
@@ -72,13 +72,15 @@ static void end(struct export *export)
 
 static void end_export(DLManagedTensorVersioned *managed)
 {
-    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_to_dlpack"))
+    GR_CALL_AS("the deleter of gr_tensor_to_dlpack");
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed))
         end(managed->manager_ctx);
 }
 
 static void end_export_legacy(DLManagedTensor *managed)
 {
-    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_to_dlpack"))
+    GR_CALL_AS("the deleter of gr_tensor_to_dlpack");
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed))
         end(managed->manager_ctx);
 }
 
@@ -103,15 +105,15 @@ static DLDevice device_of(const gr_tensor *tensor)
     return (DLDevice){kDLCUDA, tensor->info.device};
 }
 
-static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *call)
+static gr_status refuse_stride(const gr_tensor *tensor, unsigned i)
 {
     if (tensor->strides[i] < 0)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "Dimension %u has the stride %lld: consumers crash with negative strides. "
                        "Set gr_tensor_desc.negative_strides if your consumer supports them, or "
                        "export a gr_tensor_clone().",
                        i, (long long)tensor->strides[i]);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "Dimension %u has a stride of %lld bytes, which DLPack cannot express: it is "
                    "not a multiple of the size of a %s. Export a gr_tensor_clone().",
                    i, (long long)tensor->strides[i], gr_dtype_get_info(tensor->info.dtype)->name);
@@ -121,7 +123,7 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
  * Fills in the strides in elements. Dimensions of one element, and all dimensions of an empty
  * tensor, get the strides of a compact tensor, which are unused but checked by some consumers.
  */
-static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
+static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[])
 {
     int64_t size = (int64_t)gr_dtype_size(tensor->info.dtype), compact = 1;
     for (unsigned i = tensor->info.ndim; i-- > 0;) {
@@ -129,7 +131,7 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
         if (extent <= 1 || tensor->info.bytes == 0)
             strides[i] = compact;
         else if (bytes % size || (bytes < 0 && !tensor->negative_strides))
-            return refuse_stride(tensor, i, call);
+            return refuse_stride(tensor, i);
         else
             strides[i] = bytes / size;
         if (GR_MUL_OVERFLOWS(strides[i], extent > 1 ? extent : 1, &compact))
@@ -138,15 +140,14 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
     return GR_OK;
 }
 
-static gr_status describe(const gr_tensor *tensor, struct export *export, DLTensor *out,
-                          const char *call)
+static gr_status describe(const gr_tensor *tensor, struct export *export, DLTensor *out)
 {
     const gr_dtype dtype = tensor->info.dtype;
     const size_t size = gr_dtype_size(dtype);
     /* If a kernel of the consumer reads a misaligned element, the whole CUDA context is lost. */
     if (tensor->info.bytes && tensor->ptr % (size > 8 ? 8 : size))
         return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
+            GR_ERR_UNSUPPORTED,
             "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
             (unsigned long long)tensor->ptr, gr_dtype_get_info(dtype)->name);
     for (unsigned i = 0; i < tensor->info.ndim; i++)
@@ -161,22 +162,21 @@ static gr_status describe(const gr_tensor *tensor, struct export *export, DLTens
     };
     if (gr_tensor_is_array(tensor))
         out->dtype = (DLDataType){kDLOpaqueHandle, 64, 1};
-    return elements_apart(tensor, export->strides, call);
+    return elements_apart(tensor, export->strides);
 }
 
 /* ---- Exports --------------------------------------------------------------------------------- */
 
-static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct export *export,
-                       const char *call)
+static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct export *export)
 {
-    GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(gr_tensor_check(tensor));
     if (legacy && tensor->info.read_only)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "The tensor is read-only, which the legacy form of DLPack cannot express: "
                        "use the versioned form, or export a gr_tensor_clone().");
     DLTensor *out = legacy ? &export->as.legacy.dl_tensor : &export->as.managed.dl_tensor;
-    GR_TRY(describe(tensor, export, out, call));
-    GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
+    GR_TRY(describe(tensor, export, out));
+    GR_TRY(gr_tensor_begin_export(tensor, consumer));
     export->tensor = tensor;
     export->consumer = consumer;
     /*
@@ -186,7 +186,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
     const DLDeviceType type = out->device.device_type;
     gr_status status = GR_OK;
     if (type == kDLCPU || (type != kDLCUDA && consumer != GR_STREAM_NONE))
-        status = gr_tensor_await(tensor, call);
+        status = gr_tensor_await(tensor);
     if (status != GR_OK)
         gr_tensor_end_export(tensor, consumer);
     return status;
@@ -194,14 +194,15 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
 
 void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
 {
-    if (gr_dlpack_check(form, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_dlpack_check(form) != GR_OK)
         return NULL;
     bool legacy = form == GR_DLPACK_LEGACY;
     /* Entries beyond `ndim` stay uninitialised. */
-    struct export *export = gr_check_memory(malloc(sizeof(*export)), __func__);
+    struct export *export = gr_check_memory(malloc(sizeof(*export)));
     if (!export)
         return NULL;
-    if (begin(tensor, consumer, legacy, export, __func__) != GR_OK) {
+    if (begin(tensor, consumer, legacy, export) != GR_OK) {
         free(export);
         return NULL;
     }

@@ -40,7 +40,7 @@ static void end_import_legacy(void *user)
 /* ---- The producer's struct ------------------------------------------------------------------- */
 
 /* Refuses a type by its name. Older versions of DLPack lack constants for the small floats. */
-static gr_status refuse_type(DLDataType type, const char *call)
+static gr_status refuse_type(DLDataType type)
 {
     static const char *const small_floats[] = {
         "float8_e3m4",     "float8_e4m3",   "float8_e4m3b11fnuz", "float8_e4m3fn",
@@ -48,19 +48,19 @@ static gr_status refuse_type(DLDataType type, const char *call)
         "float6_e2m3fn",   "float6_e3m2fn", "float4_e2m1fn"};
     const unsigned at = type.code - 7u;
     const bool known = at < sizeof(small_floats) / sizeof(small_floats[0]);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "The tensor's elements are %s%sDLPack's type code %u with %u bits. grinterop "
                    "supports bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, "
                    "complex64 and complex128: let the producer convert it.",
                    known ? small_floats[at] : "", known ? ", " : "", type.code, type.bits);
 }
 
-static gr_status read_type(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_type(const DLTensor *from, struct parsed *parsed)
 {
     parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!parsed->desc.dtype)
-        return refuse_type(from->dtype, call);
-    GR_REFUSE_IF(from->dtype.lanes == 0, call,
+        return refuse_type(from->dtype);
+    GR_REFUSE_IF(from->dtype.lanes == 0,
                  "The tensor's elements have 0 lanes: this is an error of the producer, since a "
                  "scalar has 1.");
     return GR_OK;
@@ -82,8 +82,7 @@ static bool is_device_memory(const DLTensor *from, const gr_tensor *exported)
            type == CU_MEMORYTYPE_DEVICE;
 }
 
-static gr_status read_device(const DLTensor *from, const gr_tensor *exported, struct parsed *parsed,
-                             const char *call)
+static gr_status read_device(const DLTensor *from, const gr_tensor *exported, struct parsed *parsed)
 {
     switch ((int)from->device.device_type) {
     case kDLCUDA:
@@ -104,7 +103,7 @@ static gr_status read_device(const DLTensor *from, const gr_tensor *exported, st
         return GR_OK;
     default:
         return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
+            GR_ERR_UNSUPPORTED,
             "The tensor's memory has DLPack's device type %d. grinterop supports CUDA (2), pinned "
             "(3), managed (13) and host memory (1): let the producer copy it there.",
             (int)from->device.device_type);
@@ -112,21 +111,20 @@ static gr_status read_device(const DLTensor *from, const gr_tensor *exported, st
 }
 
 /* Reads the dimensions. The lanes of an element become an additional dimension of scalars. */
-static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed)
 {
     unsigned lanes = from->dtype.lanes > 1;
     if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
-        return gr_fail(from->ndim < 0 ? GR_ERR_INVALID_VALUE : GR_ERR_UNSUPPORTED, call,
+        return gr_fail(from->ndim < 0 ? GR_ERR_INVALID_VALUE : GR_ERR_UNSUPPORTED,
                        "The tensor has %d dimensions%s; grinterop supports 0 to %u.",
                        (int)from->ndim, lanes ? " in addition to its lanes" : "", GR_TENSOR_DIMS);
-    GR_REFUSE_IF(from->ndim > 0 && !from->shape, call,
+    GR_REFUSE_IF(from->ndim > 0 && !from->shape,
                  "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
                  gr_s((size_t)from->ndim));
     for (int32_t i = 0; i < from->ndim; i++) {
         parsed->shape[i] = from->shape[i];
-        GR_REFUSE_IF(from->shape[i] < 0, call,
-                     "Dimension %d of the tensor has %" PRId64 " elements.", (int)i,
-                     from->shape[i]);
+        GR_REFUSE_IF(from->shape[i] < 0, "Dimension %d of the tensor has %" PRId64 " elements.",
+                     (int)i, from->shape[i]);
     }
     parsed->desc.ndim = (unsigned)from->ndim + lanes;
     parsed->desc.shape = parsed->shape;
@@ -139,13 +137,13 @@ static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, co
  * Reads the strides. Up to DLPack 1.1, NULL strides mean a compact tensor. This function accepts
  * them from later versions, too.
  */
-static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_strides(const DLTensor *from, struct parsed *parsed)
 {
     if (!from->strides || from->ndim == 0)
         return GR_OK;
     int64_t lane = (int64_t)gr_dtype_size(parsed->desc.dtype), element = lane * from->dtype.lanes;
     for (int32_t i = 0; i < from->ndim; i++)
-        GR_REFUSE_IF(GR_MUL_OVERFLOWS(from->strides[i], element, &parsed->strides[i]), call,
+        GR_REFUSE_IF(GR_MUL_OVERFLOWS(from->strides[i], element, &parsed->strides[i]),
                      "Dimension %d of the tensor has a stride of %" PRId64
                      " elements, which overflows in bytes.",
                      (int)i, from->strides[i]);
@@ -167,18 +165,18 @@ static bool has_elements(const struct parsed *parsed)
  * Reads the address. Refuses a misaligned address: if a kernel reads a misaligned element, the
  * whole CUDA context is lost.
  */
-static gr_status read_data(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_data(const DLTensor *from, struct parsed *parsed)
 {
     if (!has_elements(parsed))
         return GR_OK;
-    GR_REFUSE_IF(!from->data, call, "The tensor has elements, but its data is NULL.");
+    GR_REFUSE_IF(!from->data, "The tensor has elements, but its data is NULL.");
     uintptr_t data = (uintptr_t)from->data;
-    GR_REFUSE_IF(GR_ADD_OVERFLOWS(data, from->byte_offset, &data), call,
+    GR_REFUSE_IF(GR_ADD_OVERFLOWS(data, from->byte_offset, &data),
                  "The tensor begins %" PRIu64 " bytes after %p, which overflows the address space.",
                  from->byte_offset, from->data);
     size_t size = gr_dtype_size(parsed->desc.dtype);
     if (data % (size > 8 ? 8 : size))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "Element 0 is at 0x%" PRIxPTR
                        ", which is misaligned for a %s: let the producer copy it.",
                        data, gr_dtype_get_info(parsed->desc.dtype)->name);
@@ -187,10 +185,10 @@ static gr_status read_data(const DLTensor *from, struct parsed *parsed, const ch
 }
 
 /* Reads an opaque handle, which is a CUarray. The driver knows its type and shape. */
-static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status parse_array(const DLTensor *from, struct parsed *parsed)
 {
     if (from->device.device_type != kDLCUDA || from->byte_offset || !from->data)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "The tensor is an opaque handle, %p with an offset of %" PRIu64
                        ", on DLPack's device type %d. grinterop supports such handles only for "
                        "CUDA arrays: CUDA (2), without an offset.",
@@ -201,20 +199,19 @@ static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const 
     parsed->data = from->data;
     DLTensor whole = *from;
     whole.dtype.lanes = 1;
-    return read_dimensions(&whole, parsed, call);
+    return read_dimensions(&whole, parsed);
 }
 
-static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct parsed *parsed,
-                       const char *call)
+static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct parsed *parsed)
 {
     parsed->desc.struct_size = sizeof(parsed->desc);
     if (from->dtype.code == kDLOpaqueHandle)
-        return parse_array(from, parsed, call);
-    GR_TRY(read_type(from, parsed, call));
-    GR_TRY(read_device(from, exported, parsed, call));
-    GR_TRY(read_dimensions(from, parsed, call));
-    GR_TRY(read_strides(from, parsed, call));
-    return read_data(from, parsed, call);
+        return parse_array(from, parsed);
+    GR_TRY(read_type(from, parsed));
+    GR_TRY(read_device(from, exported, parsed));
+    GR_TRY(read_dimensions(from, parsed));
+    GR_TRY(read_strides(from, parsed));
+    return read_data(from, parsed);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */
@@ -223,13 +220,13 @@ static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct p
  * Whether a device can use memory that belongs to no context, such as that of a graphics API on
  * another GPU, or that of cuMemCreate() with access for that device.
  */
-static bool can_use(CUdevice device, CUdeviceptr ptr, const char *call)
+static bool can_use(CUdevice device, CUdeviceptr ptr)
 {
     struct gr_context context;
     gr_entered entered;
     CUdeviceptr found;
     GR_KEEP_ERROR();
-    if (gr_context_hold(&(struct gr_context){.primary_of = device}, &context, call) != GR_OK)
+    if (gr_context_hold(&(struct gr_context){.primary_of = device}, &context) != GR_OK)
         return false;
     bool can = gr_context_try(&context, &entered);
     if (can) {
@@ -242,7 +239,7 @@ static bool can_use(CUdevice device, CUdeviceptr ptr, const char *call)
 }
 
 /* Checks that the named device exists, and that it can use the memory, if the driver knows that. */
-static gr_status check_device(const struct parsed *parsed, bool is_own, const char *call)
+static gr_status check_device(const struct parsed *parsed, bool is_own)
 {
     const struct gr_driver_api *cu = gr_driver();
     const CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)parsed->data;
@@ -254,12 +251,12 @@ static gr_status check_device(const struct parsed *parsed, bool is_own, const ch
     CUresult result = cu->DeviceGet(&device, ordinal);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_DEVICE)
         return gr_fail_cuda(result, "cuDeviceGet",
-                            "%s could not get CUDA device %d, which the tensor names.", call,
+                            "%s could not get CUDA device %d, which the tensor names.", gr_call,
                             ordinal);
     if (result != CUDA_SUCCESS) {
         cu->DeviceGetCount(&count);
         return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
+            GR_ERR_INVALID_VALUE,
             "The tensor names memory of CUDA device %d, but this process has %d CUDA device%s.",
             ordinal, count, gr_s((size_t)count));
     }
@@ -268,40 +265,39 @@ static gr_status check_device(const struct parsed *parsed, bool is_own, const ch
     void *values[] = {&ordinal, &owner};
     if (is_own || !ptr || parsed->desc.memory == GR_MEMORY_ARRAY ||
         cu->PointerGetAttributes(2, attributes, values, ptr) != CUDA_SUCCESS ||
-        ordinal == parsed->device || ordinal < 0 || (!owner && can_use(device, ptr, call)))
+        ordinal == parsed->device || ordinal < 0 || (!owner && can_use(device, ptr)))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The tensor names memory of CUDA device %d, but %p is memory of device %d: does "
                    "the producer number the devices differently?",
                    parsed->device, parsed->data, ordinal);
 }
 
-static gr_status check_unused(const void *managed, const gr_tensor *exported, const char *call)
+static gr_status check_unused(const void *managed, const gr_tensor *exported)
 {
     if (exported &&
         atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, exported->info.revoked), memory_order_acquire))
-        return gr_fail(GR_ERR_STATE, call, "The tensor is an export of a mapping that has ended.");
+        return gr_fail(GR_ERR_STATE, "The tensor is an export of a mapping that has ended.");
     if (!gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "This DLPack tensor has already been imported and is in use: the producer must "
                    "create one for each consumer.");
 }
 
 static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on,
-                         gr_tensor_end_fn end, void *managed, const char *call)
+                         gr_tensor_end_fn end, void *managed)
 {
     struct parsed parsed = {.desc = {.read_only = read_only}};
     const gr_tensor *exported = gr_dlpack_exported(managed);
-    if (check_unused(managed, exported, call) != GR_OK || !gr_driver_load() ||
-        parse(from, exported, &parsed, call) != GR_OK ||
-        check_device(&parsed, exported, call) != GR_OK)
+    if (check_unused(managed, exported) != GR_OK || !gr_driver_load() ||
+        parse(from, exported, &parsed) != GR_OK || check_device(&parsed, exported) != GR_OK)
         return NULL;
     gr_tensor *tensor =
         gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,
-                          ready_on, end, managed, call);
+                          ready_on, end, managed);
     if (!tensor && exported) /* a failure because the mapping ended meanwhile */
-        (void)check_unused(managed, exported, call);
+        (void)check_unused(managed, exported);
     if (tensor && exported && exported->user.revoke) {
         tensor->user.revoke = exported->user.revoke;
         gr_mapping_users_join(&exported->user, &tensor->user, NULL);
@@ -313,22 +309,23 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
 
 gr_tensor *gr_tensor_from_dlpack(void *managed, gr_dlpack form, CUstream ready_on)
 {
+    GR_CALL();
     if (!managed)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
-    if (!managed || gr_dlpack_check(form, __func__) != GR_OK)
+        gr_fail(GR_ERR_INVALID_VALUE, "`managed` is NULL.");
+    if (!managed || gr_dlpack_check(form) != GR_OK)
         return NULL;
     if (form == GR_DLPACK_LEGACY) {
         const DLManagedTensor *legacy = managed;
-        return import(&legacy->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
+        return import(&legacy->dl_tensor, false, ready_on, end_import_legacy, managed);
     }
     const DLManagedTensorVersioned *versioned = managed;
     if (versioned->version.major != DLPACK_MAJOR_VERSION) {
-        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "The tensor is of DLPack %u.%u, but grinterop supports 1.x: let the producer "
                 "create a 1.x tensor, and call this one's deleter.",
                 (unsigned)versioned->version.major, (unsigned)versioned->version.minor);
         return NULL;
     }
     return import(&versioned->dl_tensor, versioned->flags & DLPACK_FLAG_BITMASK_READ_ONLY, ready_on,
-                  end_import, managed, __func__);
+                  end_import, managed);
 }

@@ -64,13 +64,14 @@ static void end_queued(struct gr_ending *ending, bool alive)
 
 gr_status gr_external_unregister(gr_resource *resource)
 {
+    GR_CALL_AS("gr_resource_close");
     struct gr_external *r = gr_external_of(resource);
     struct leftover left = {.ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory};
     const struct gr_last_work *work = &left.sync.work;
     struct leftover *kept = NULL;
     struct gr_deadline patience = {0};
     gr_submit_leave(&resource->sync);
-    gr_status status = gr_sync_record_end(resource, "gr_resource_close");
+    gr_status status = gr_sync_record_end(resource);
     left.sync = resource->sync;
     gr_pair_drop(left.sync.pair); /* only the semaphores must outlive the last work */
     left.sync.pair = NULL;
@@ -116,14 +117,14 @@ size_t gr_external_run(gr_resource *const resources[], size_t n)
 }
 
 /* Refuses a resource that the graphics API has not handed to CUDA. */
-static gr_status refuse_owned(const gr_resource *resource, const char *call)
+static gr_status refuse_owned(const gr_resource *resource)
 {
     if (resource->in_a_ring)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "Vulkan has a slot's resource, because it is new, and CUDA of the other "
                        "process is to use it first: hand it to CUDA by gr_vk_hand_over() before "
                        "you create the ring.");
-    return gr_fail(GR_ERR_STATE, call,
+    return gr_fail(GR_ERR_STATE,
                    "Vulkan has the resource, because it is new, or because the last gr_vk_submit() "
                    "had no `last`: hand it to CUDA first, by gr_vk_hand_over() or by a submit with "
                    "`last`. If your commands contain the barrier, set `own_barriers` in that "
@@ -131,14 +132,13 @@ static gr_status refuse_owned(const gr_resource *resource, const char *call)
                    "with GR_SEMAPHORE_NONE for both semaphores.");
 }
 
-gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
-                                    const char *call)
+gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CUstream stream)
 {
     (void)stream; /* nothing follows its storage */
     for (size_t i = 0; i < n; i++) {
-        GR_TRY(gr_sync_check_ready(resources[i], call));
+        GR_TRY(gr_sync_check_ready(resources[i]));
         if (resources[i]->sync.held_by == GR_HELD_BY_GRAPHICS)
-            return refuse_owned(resources[i], call);
+            return refuse_owned(resources[i]);
     }
     return GR_OK;
 }
@@ -179,10 +179,8 @@ gr_status gr_external_array(const gr_resource *resource, unsigned level, unsigne
     return gr_level_array(gr_external_of(resource)->mipmapped, level, found);
 }
 
-gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,
-                                      const char *call)
+gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
 {
-    (void)call;
     *found = gr_external_of(resource)->mipmapped;
     return GR_OK;
 }

@@ -64,15 +64,13 @@ CUexternalMemory gr_external_memory(const gr_resource *resource);
 void gr_external_signal_in_place(const gr_resource *resource);
 gr_status gr_external_array(const gr_resource *resource, unsigned level, unsigned layer,
                             CUarray *array);
-gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
-                                      const char *call);
+gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array);
 
 /* Resources of a run have the same backend. */
 size_t gr_external_run(gr_resource *const resources[], size_t n);
 
 /* Checks only the state of the semaphores. The storage exists, since the import keeps it alive. */
-gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
-                                    const char *call);
+gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CUstream stream);
 
 /* A map waits for the semaphore of the graphics API, and a release signals the one of CUDA. */
 gr_status gr_external_map(gr_resource *const resources[], size_t n, CUstream stream);
@@ -125,19 +123,19 @@ struct gr_import {
  * Imports memory whose description was checked. The caller gets the only reference, and still owns
  * the file descriptor. NULL after recording an error. The CUDA context must be current.
  */
-struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
+struct gr_import *gr_import_memory(const gr_external_memory_desc *info);
 
 /*
  * Like gr_import_memory(), but allocates at least `size` bytes on a device, with read and write
  * access for it and for the device of the current CUDA context.
  */
-struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call);
+struct gr_import *gr_import_new(CUdevice device, size_t size);
 
 /*
  * Like gr_import_new(), for memory that CUDA allocated in another process. `size` is the exported
  * size. The caller keeps the fd.
  */
-struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call);
+struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size);
 
 /* Exports memory of gr_import_new() as a file descriptor, which the caller owns. */
 gr_status gr_import_export(const struct gr_import *import, int *fd);
@@ -157,7 +155,7 @@ void gr_import_drop(struct gr_import *import, bool alive);
 /* ---- Rules for memory and its parts ---------------------------------------------------------- */
 
 /* Checks a description against the CUDA documentation; the message cites the rule. */
-GR_API gr_status gr_external_check(const gr_external_memory_desc *info, const char *call);
+GR_API gr_status gr_external_check(const gr_external_memory_desc *info);
 
 /* Converts a checked description to the driver's struct. */
 void gr_external_handle_desc(const gr_external_memory_desc *info,
@@ -173,16 +171,14 @@ const char *gr_external_type_name(CUexternalMemoryHandleType type);
  * Records that the driver refused an import, with the meaning of the code for this type of handle
  * and the remedy.
  */
-GR_API gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code,
-                                     const char *call);
+GR_API gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code);
 
 /* Checks that the part lies within memory of `size` bytes, and that CUDA supports its image. */
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
-                                 CUexternalMemoryHandleType type, const char *call);
+                                 CUexternalMemoryHandleType type);
 
 /* Makes all checks of the memory, its part and the flags. */
-gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned flags,
-                                const char *call);
+gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned flags);
 
 /* Returns the number of mip levels of a complete chain. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
@@ -195,7 +191,7 @@ void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
 /* ---- Creation of resources ------------------------------------------------------------------- */
 
 /* Allocates a zeroed struct of gr_external_backend. NULL after recording an error. */
-struct gr_external *gr_external_new(const char *call);
+struct gr_external *gr_external_new(void);
 
 /*
  * Imports `info`, which names a part and was checked, and creates `resource` in that part. The
@@ -203,7 +199,7 @@ struct gr_external *gr_external_new(const char *call);
  * caller's context reference. After an error, which is recorded, the caller keeps this reference.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
-                           const gr_external_memory_desc *info, unsigned flags, const char *call);
+                           const gr_external_memory_desc *info, unsigned flags);
 
 /*
  * Like gr_external_make(), for a checked part of memory that is imported already. The CUDA context
@@ -211,7 +207,7 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
  */
 gr_status gr_external_make_in(struct gr_external *resource, struct gr_import *memory,
                               const struct gr_context *context, const gr_external_part_desc *part,
-                              unsigned flags, const char *call);
+                              unsigned flags);
 
 /*
  * Like gr_external_make(), for a part to which CUDA already has access: the caller has set

@@ -17,28 +17,27 @@
  * A successful import consumes the descriptor, but the caller must keep its descriptor if a later
  * step fails. So the driver gets a duplicate.
  */
-static gr_status import_handle(struct gr_import *import, const gr_external_memory_desc *info,
-                               const char *call)
+static gr_status import_handle(struct gr_import *import, const gr_external_memory_desc *info)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc;
     gr_external_handle_desc(info, &desc);
     if (gr_external_has_fd(info->type))
-        GR_TRY(gr_fd_copy(info->fd, &desc.handle.fd, call));
+        GR_TRY(gr_fd_copy(info->fd, &desc.handle.fd));
     CUresult result = gr_driver()->ImportExternalMemory(&import->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    gr_status status = gr_external_refused(info, result, call);
+    gr_status status = gr_external_refused(info, result);
     if (gr_external_has_fd(info->type))
         gr_fd_close(desc.handle.fd);
     return status;
 }
 
-struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call)
+struct gr_import *gr_import_memory(const gr_external_memory_desc *info)
 {
-    struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
+    struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)));
     if (!import)
         return NULL;
-    if (import_handle(import, info, call) != GR_OK) {
+    if (import_handle(import, info) != GR_OK) {
         free(import);
         return NULL;
     }
@@ -56,9 +55,9 @@ gr_status gr_import_export(const struct gr_import *import, int *fd)
     return gr_allocation_export(import->allocation, fd);
 }
 
-static struct gr_import *import_exportable(const struct gr_exportable *memory, const char *call)
+static struct gr_import *import_exportable(const struct gr_exportable *memory)
 {
-    struct gr_import *import = gr_check_memory(malloc(sizeof(*import)), call);
+    struct gr_import *import = gr_check_memory(malloc(sizeof(*import)));
     if (import)
         *import = (struct gr_import){.holds = 1,
                                      .allocation = memory->allocation,
@@ -70,17 +69,16 @@ static struct gr_import *import_exportable(const struct gr_exportable *memory, c
     return import;
 }
 
-struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call)
+struct gr_import *gr_import_new(CUdevice device, size_t size)
 {
     struct gr_exportable memory;
-    return gr_exportable_make(&memory, device, size) == GR_OK ? import_exportable(&memory, call)
-                                                              : NULL;
+    return gr_exportable_make(&memory, device, size) == GR_OK ? import_exportable(&memory) : NULL;
 }
 
-struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call)
+struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size)
 {
     struct gr_exportable memory;
-    return gr_exportable_open(&memory, device, fd, size) == GR_OK ? import_exportable(&memory, call)
+    return gr_exportable_open(&memory, device, fd, size) == GR_OK ? import_exportable(&memory)
                                                                   : NULL;
 }
 

@@ -79,53 +79,52 @@ static void note_part(struct gr_external *r, struct gr_import *import,
     }
 }
 
-static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, const char *call)
+static gr_status check_flags(const gr_external_part_desc *part, unsigned flags)
 {
     if (part->image && gr_format_is_compressed(part->image->format) &&
         (flags & GR_SURFACE_LOAD_STORE))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "CUDA has no surfaces of compressed blocks (format 0x%x): leave out "
                        "GR_SURFACE_LOAD_STORE, and in Vulkan VK_IMAGE_USAGE_STORAGE_BIT.",
                        part->image->format);
-    return gr_flags_check(flags, part->image, call);
+    return gr_flags_check(flags, part->image);
 }
 
 gr_status gr_external_make_in(struct gr_external *r, struct gr_import *import,
                               const struct gr_context *context, const gr_external_part_desc *part,
-                              unsigned flags, const char *call)
+                              unsigned flags)
 {
     r->base.flags = flags;
     note_part(r, import, part);
     GR_TRY((part->image ? map_image : map_buffer)(r, part));
     gr_resource_init(&r->base, r->base.backend, context, (void *)import->handle, flags);
     gr_resource *resource = &r->base;
-    gr_resource_log_each(call, &resource, 1);
+    gr_resource_log_each(&resource, 1);
     return GR_OK;
 }
 
-gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned flags,
-                                const char *call)
+gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned flags)
 {
-    GR_TRY(gr_external_check(info, call));
-    GR_TRY(gr_external_check_part(info->part, info->size, info->dedicated, info->type, call));
-    return check_flags(info->part, flags, call);
+    GR_TRY(gr_external_check(info));
+    GR_TRY(gr_external_check_part(info->part, info->size, info->dedicated, info->type));
+    return check_flags(info->part, flags);
 }
 
-struct gr_external *gr_external_new(const char *call)
+struct gr_external *gr_external_new(void)
 {
-    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)));
     if (r)
         r->base.backend = &gr_external_backend;
     return r;
 }
 
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
-                           const gr_external_memory_desc *info, unsigned flags, const char *call)
+                           const gr_external_memory_desc *info, unsigned flags)
 {
     gr_endings_collect();
-    GR_ENTER(context, call);
-    struct gr_import *import = gr_import_memory(info, call);
-    gr_status status = import ? gr_external_make_in(r, import, context, info->part, flags, call)
+    GR_ENTER(context);
+    struct gr_import *import = gr_import_memory(info);
+    gr_status status = import ? gr_external_make_in(r, import, context, info->part, flags)
                               : gr_last_error()->status;
     if (status != GR_OK)
         gr_import_drop(import, true);
@@ -163,36 +162,36 @@ struct given {
     gr_external_image_desc image;
 };
 
-static gr_status take_part(struct given *given, const gr_external_part_desc *part, const char *call)
+static gr_status take_part(struct given *given, const gr_external_part_desc *part)
 {
-    GR_TRY(GR_TAKE(gr_external_part_desc, &given->part, part, call));
+    GR_TRY(GR_TAKE(gr_external_part_desc, &given->part, part));
     if (!given->part.image)
         return GR_OK;
-    GR_TRY(GR_TAKE(gr_external_image_desc, &given->image, given->part.image, call));
+    GR_TRY(GR_TAKE(gr_external_image_desc, &given->image, given->part.image));
     given->part.image = &given->image;
     return GR_OK;
 }
 
-static gr_status take_memory(struct given *given, const gr_external_memory_desc *memory,
-                             const char *call)
+static gr_status take_memory(struct given *given, const gr_external_memory_desc *memory)
 {
-    GR_REFUSE_IF(!memory, call, "`memory` is NULL: describe the memory.");
-    GR_TRY(GR_TAKE(gr_external_memory_desc, &given->memory, memory, call));
-    GR_TRY(take_part(given, given->memory.part, call));
+    GR_REFUSE_IF(!memory, "`memory` is NULL: describe the memory.");
+    GR_TRY(GR_TAKE(gr_external_memory_desc, &given->memory, memory));
+    GR_TRY(take_part(given, given->memory.part));
     given->memory.part = &given->part;
     return GR_OK;
 }
 
 gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsigned flags)
 {
+    GR_CALL();
     struct gr_context context;
     struct given given;
-    if (take_memory(&given, memory, __func__) != GR_OK || !gr_driver_load() ||
-        gr_context_choose(&context, gr_device_first, __func__) != GR_OK)
+    if (take_memory(&given, memory) != GR_OK || !gr_driver_load() ||
+        gr_context_choose(&context, gr_device_first) != GR_OK)
         return NULL;
-    struct gr_external *r = gr_external_new(__func__);
-    if (r && gr_external_check_all(&given.memory, flags, __func__) == GR_OK &&
-        gr_external_make(r, &context, &given.memory, flags, __func__) == GR_OK)
+    struct gr_external *r = gr_external_new();
+    if (r && gr_external_check_all(&given.memory, flags) == GR_OK &&
+        gr_external_make(r, &context, &given.memory, flags) == GR_OK)
         return &r->base;
     free(r);
     gr_context_drop(&context);
@@ -200,35 +199,35 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
 }
 
 static gr_status check_sharing(const gr_resource *resource, const gr_external_part_desc *part,
-                               unsigned flags, const char *call)
+                               unsigned flags)
 {
-    GR_TRY(gr_resource_check_slot(resource, call));
-    GR_TRY(gr_resource_check_open(resource, call));
+    GR_TRY(gr_resource_check_slot(resource));
+    GR_TRY(gr_resource_check_open(resource));
     const struct gr_external *r = gr_external_of(resource);
     if (!r || gr_external_is_copied(r))
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "The resource is not in external memory; it uses the transport %s.",
                        resource->backend->name);
-    GR_REFUSE_IF(r->memory->dedicated, call,
+    GR_REFUSE_IF(r->memory->dedicated,
                  "The memory is dedicated to one buffer or image: it has no other part.");
-    GR_TRY(gr_external_check_part(part, r->memory->size, false, r->memory->type, call));
-    return check_flags(part, flags, call);
+    GR_TRY(gr_external_check_part(part, r->memory->size, false, r->memory->type));
+    return check_flags(part, flags);
 }
 
 gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
                                  unsigned flags)
 {
+    GR_CALL();
     struct gr_context context;
     struct given given;
-    if (take_part(&given, part, __func__) != GR_OK ||
-        check_sharing(resource, &given.part, flags, __func__) != GR_OK ||
-        gr_context_hold(&resource->context, &context, __func__) != GR_OK)
+    if (take_part(&given, part) != GR_OK || check_sharing(resource, &given.part, flags) != GR_OK ||
+        gr_context_hold(&resource->context, &context) != GR_OK)
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
-    struct gr_external *r = gr_external_new(__func__);
+    struct gr_external *r = gr_external_new();
     GR_ENTERED entered = 0;
-    if (r && gr_context_enter(&context, &entered, __func__) == GR_OK &&
-        gr_external_make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
+    if (r && gr_context_enter(&context, &entered) == GR_OK &&
+        gr_external_make_in(r, import, &context, &given.part, flags) == GR_OK) {
         gr_import_hold(import);
         return &r->base;
     }

@@ -13,49 +13,48 @@
 #define ARRAY_CALL  "(CUDA driver API, cuExternalMemoryGetMappedMipmappedArray)"
 #define CREATE_CALL "(CUDA driver API, cuMipmappedArrayCreate)"
 
-static gr_status check_shape(const gr_external_image_desc *image, const char *call)
+static gr_status check_shape(const gr_external_image_desc *image)
 {
-    GR_REFUSE_IF(image->width == 0 || (image->height == 0 && image->depth != 0), call,
+    GR_REFUSE_IF(image->width == 0 || (image->height == 0 && image->depth != 0),
                  "The image is %zu x %zu x %zu texels. A width is required, and a depth requires a "
                  "height " CREATE_CALL ". Set height and depth to 0 in 1D, depth in 2D.",
                  image->width, image->height, image->depth);
-    GR_REFUSE_IF(image->layers > 0 && image->depth > 0, call,
+    GR_REFUSE_IF(image->layers > 0 && image->depth > 0,
                  "The image has a depth of %zu and %u layer%s. The number of layers takes the "
                  "place of the depth, so a 3D image has no layers " CREATE_CALL
                  ". Set one of them to 0.",
                  image->depth, image->layers, gr_s(image->layers));
     if (!image->cube)
         return GR_OK;
-    GR_REFUSE_IF(image->width != image->height, call,
+    GR_REFUSE_IF(image->width != image->height,
                  "The cube's faces are %zu x %zu texels. Faces are square " CREATE_CALL
                  ". Set width and height to the same value, or `cube` to false.",
                  image->width, image->height);
     GR_REFUSE_IF(
-        image->layers == 0 || image->layers % 6 != 0, call,
+        image->layers == 0 || image->layers % 6 != 0,
         "The cube has %u layer%s. A cube has six, an array of cubes a multiple of six " CREATE_CALL
         ". Count each face as a layer, or set `cube` to false.",
         image->layers, gr_s(image->layers));
     return GR_OK;
 }
 
-static gr_status check_texel(const gr_external_image_desc *image, const char *call)
+static gr_status check_texel(const gr_external_image_desc *image)
 {
     const unsigned packed = gr_packed_channels(image->format);
     GR_REFUSE_IF(
-        gr_format_element(image->format, 1).bytes == 0, call,
+        gr_format_element(image->format, 1).bytes == 0,
         "The image's format is 0x%x. The format describes one channel " CREATE_CALL
         ". Pass an integer of 8, 16 or 32 bits, half or float (GR_FORMAT_UNSIGNED_INT8 and so on), "
         "and set `normalized` and `srgb`; or a packed or compressed GR_FORMAT.",
         (unsigned)image->format);
-    GR_REFUSE_IF(packed && image->channels != packed, call,
+    GR_REFUSE_IF(packed && image->channels != packed,
                  "The image has %u channel%s. Format 0x%x has %u " CREATE_CALL ". Pass that.",
                  image->channels, gr_s(image->channels), image->format, packed);
     GR_REFUSE_IF(!packed && image->channels != 1 && image->channels != 2 && image->channels != 4,
-                 call,
                  "The image has %u channel%s. The number must be 1, 2 or 4 " CREATE_CALL
                  ". Use a format of four channels if the graphics API has three.",
                  image->channels, gr_s(image->channels));
-    GR_REFUSE_IF(image->color_attachment && image->depth_texture, call,
+    GR_REFUSE_IF(image->color_attachment && image->depth_texture,
                  "The image is both a colour attachment and a depth texture. The flags describe "
                  "how the texels are stored " ARRAY_CALL ". Set only one of them.");
     return GR_OK;
@@ -72,23 +71,22 @@ unsigned gr_whole_chain(size_t width, size_t height, size_t depth)
     return levels;
 }
 
-static gr_status check_levels(const gr_external_image_desc *image, CUexternalMemoryHandleType type,
-                              const char *call)
+static gr_status check_levels(const gr_external_image_desc *image, CUexternalMemoryHandleType type)
 {
     unsigned most = gr_whole_chain(image->width, image->height, image->depth);
-    GR_REFUSE_IF(image->levels > most, call,
+    GR_REFUSE_IF(image->levels > most,
                  "The image has %u mip level%s. An image of %zu x %zu x %zu texels has at most "
                  "%u " CREATE_CALL ". Pass the number that the image was created with.",
                  image->levels, gr_s(image->levels), image->width, image->height, image->depth,
                  most);
     if (image->placed_levels &&
         (image->placed_levels > most || image->layers == 0 || image->placed_levels < image->levels))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "placed_levels is %u: for an image with layers it must lie between `levels` "
                        "(%u) and the length of the full mip chain (%u).",
                        image->placed_levels, image->levels, most);
     GR_REFUSE_IF(
-        type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1, call,
+        type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1,
         "The image in NVSCIBUF memory has %u mip level%s. There must be one level " ARRAY_CALL
         ". Pass 1, and create a resource for each level that you need.",
         image->levels, gr_s(image->levels));
@@ -112,21 +110,21 @@ static size_t least_bytes(const gr_external_image_desc *image)
 }
 
 static gr_status check_image(const gr_external_part_desc *part, size_t size,
-                             CUexternalMemoryHandleType type, const char *call)
+                             CUexternalMemoryHandleType type)
 {
     const gr_external_image_desc *image = part->image;
-    GR_REFUSE_IF((int)type == GR_DMABUF_FD, call,
+    GR_REFUSE_IF((int)type == GR_DMABUF_FD,
                  "An image was described in memory of the type DMABUF_FD. Images in a dma_buf are "
                  "not supported " ARRAY_CALL ". Use a buffer (`image` NULL).");
-    GR_REFUSE_IF(part->size != 0, call,
+    GR_REFUSE_IF(part->size != 0,
                  "The image was given a size of %zu byte%s. The size of an image follows from its "
                  "description " ARRAY_CALL
                  ". Set the part's size to 0; the size of the memory has its own field.",
                  part->size, gr_s(part->size));
-    GR_TRY(check_shape(image, call));
-    GR_TRY(check_texel(image, call));
-    GR_TRY(check_levels(image, type, call));
-    GR_REFUSE_IF(least_bytes(image) > size - part->offset, call,
+    GR_TRY(check_shape(image));
+    GR_TRY(check_texel(image));
+    GR_TRY(check_levels(image, type));
+    GR_REFUSE_IF(least_bytes(image) > size - part->offset,
                  "The image at offset %zu does not fit into the memory of %zu byte%s: its texels "
                  "need at least %zu byte%s. The first level begins at the offset " ARRAY_CALL
                  ". Pass the size of the whole allocation.",
@@ -135,21 +133,21 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
 }
 
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
-                                 CUexternalMemoryHandleType type, const char *call)
+                                 CUexternalMemoryHandleType type)
 {
-    GR_REFUSE_IF(part->offset >= size, call,
+    GR_REFUSE_IF(part->offset >= size,
                  "The offset %zu is not within the memory of %zu byte%s. The offset counts bytes "
                  "from the start of the memory %s.",
                  part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
-    GR_REFUSE_IF(dedicated && part->offset != 0, call,
+    GR_REFUSE_IF(dedicated && part->offset != 0,
                  "The offset is %zu in dedicated memory. The exporter defines what dedicated means "
                  "(CUDA driver API, cuImportExternalMemory). In Vulkan (vkBindBufferMemory, "
                  "vkBindImageMemory) dedicated memory holds one object, at offset 0. Set the "
                  "offset to 0, or, if the memory is not dedicated, `dedicated` to false.",
                  part->offset);
     if (part->image)
-        return check_image(part, size, type, call);
-    GR_REFUSE_IF(part->size > size - part->offset, call,
+        return check_image(part, size, type);
+    GR_REFUSE_IF(part->size > size - part->offset,
                  "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
                  "byte%s. Offset and size must be a range within the memory " BUFFER_CALL
                  ". A size of 0 means up to the end of the memory.",

@@ -70,25 +70,25 @@ const char *gr_external_type_name(CUexternalMemoryHandleType type)
     return rule ? rule->name : "unknown";
 }
 
-gr_status gr_external_check(const gr_external_memory_desc *info, const char *call)
+gr_status gr_external_check(const gr_external_memory_desc *info)
 {
     const struct gr_handle_rule *rule = rule_of(info->type);
     if (!rule)
-        return gr_handle_unknown((int)info->type, &import, call);
+        return gr_handle_unknown((int)info->type, &import);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscibuf};
-    GR_TRY(gr_handle_check(rule, &handle, &import, call));
+    GR_TRY(gr_handle_check(rule, &handle, &import));
     GR_REFUSE_IF(
-        info->size == 0, call,
+        info->size == 0,
         "The memory of the type %s was given the size 0. The size of the whole memory is required "
         "(CUDA driver API, cuImportExternalMemory). Pass the allocated size (Vulkan: "
         "VkMemoryAllocateInfo::allocationSize; VMA: VmaAllocationInfo2::blockSize).",
         rule->name);
-    GR_REFUSE_IF(rule->kind == MUST_BE_DEDICATED && !info->dedicated, call,
+    GR_REFUSE_IF(rule->kind == MUST_BE_DEDICATED && !info->dedicated,
                  "The handle type %s was given without `dedicated`. Direct3D resources are always "
                  "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
                  rule->name);
-    GR_REFUSE_IF(rule->kind == NEVER_DEDICATED && info->dedicated, call,
+    GR_REFUSE_IF(rule->kind == NEVER_DEDICATED && info->dedicated,
                  "The handle type %s was given with `dedicated`. The flags of a dma_buf must be 0 "
                  "(CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
                  rule->name);
@@ -113,10 +113,10 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
     }
 }
 
-gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call)
+gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code)
 {
     const struct gr_handle_rule *rule = rule_of(info->type);
     /* drivers before CUDA 13 reject dma_bufs as an invalid value */
     const bool is_too_old = rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
-    return gr_handle_refused(rule, &import, code, is_too_old, call);
+    return gr_handle_refused(rule, &import, code, is_too_old);
 }

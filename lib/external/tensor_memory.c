@@ -16,8 +16,9 @@ static struct gr_tensor_memory *memory_of(const struct gr_import *import)
 /* The streams of the mappings belong to the context of the tensor. */
 static gr_status begin_use(const struct gr_import *import, CUstream stream, bool writes)
 {
+    GR_CALL_AS("gr_map");
     const gr_tensor *tensor = memory_of(import)->tensor;
-    return gr_tensor_begin_use(tensor, stream, &tensor->context, writes, "gr_map");
+    return gr_tensor_begin_use(tensor, stream, &tensor->context, writes);
 }
 
 static void end_use(const struct gr_import *import, CUstream stream, bool writes)
@@ -36,33 +37,33 @@ static void end(struct gr_import *import, bool alive)
     free(memory);
 }
 
-static gr_status check(const gr_tensor *tensor, unsigned flags, const char *call)
+static gr_status check(const gr_tensor *tensor, unsigned flags)
 {
-    GR_TRY(gr_tensor_check(tensor, call));
-    GR_TRY(gr_flags_check(flags, false, call));
+    GR_TRY(gr_tensor_check(tensor));
+    GR_TRY(gr_flags_check(flags, false));
     const gr_tensor_info *info = &tensor->info;
-    GR_REFUSE_IF(info->memory != GR_MEMORY_DEVICE || !info->bytes, call,
+    GR_REFUSE_IF(info->memory != GR_MEMORY_DEVICE || !info->bytes,
                  "The tensor %s: pass one with elements in memory of a CUDA device that other APIs "
                  "can import (gr_tensor_desc.exportable).",
                  info->bytes ? "is not in device memory" : "has no elements");
-    GR_REFUSE_IF((tensor->root ? tensor->root : tensor)->user.revoke, call,
+    GR_REFUSE_IF((tensor->root ? tensor->root : tensor)->user.revoke,
                  "The tensor is that of a mapping, whose memory already belongs to a resource: use "
                  "that resource.");
-    GR_REFUSE_IF(info->read_only && !(flags & GR_READ_ONLY), call,
+    GR_REFUSE_IF(info->read_only && !(flags & GR_READ_ONLY),
                  "The tensor is read-only, but `flags` let CUDA write: pass GR_READ_ONLY.");
     return GR_OK;
 }
 
-struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags, const char *call)
+struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags)
 {
     struct gr_allocation found;
-    if (check(tensor, flags, call) != GR_OK)
+    if (check(tensor, flags) != GR_OK)
         return NULL;
     GR_ENTERED entered = 0;
-    if (gr_context_enter(&tensor->context, &entered, call) != GR_OK ||
-        gr_allocation_find(tensor->low, tensor->room, &found, call) != GR_OK)
+    if (gr_context_enter(&tensor->context, &entered) != GR_OK ||
+        gr_allocation_find(tensor->low, tensor->room, &found) != GR_OK)
         return NULL;
-    struct gr_tensor_memory *memory = gr_check_memory(calloc(1, sizeof(*memory)), call);
+    struct gr_tensor_memory *memory = gr_check_memory(calloc(1, sizeof(*memory)));
     if (!memory) {
         gr_driver()->MemRelease(found.handle);
         return NULL;

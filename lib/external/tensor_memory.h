@@ -21,7 +21,7 @@ struct gr_tensor_memory {
  * Makes the memory of a resource with these flags, with one reference. NULL after recording an
  * error.
  */
-struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags, const char *call);
+struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags);
 
 /* Drops that reference, on any thread. */
 void gr_tensor_memory_drop(struct gr_tensor_memory *memory);

@@ -69,18 +69,17 @@ struct gr_field {
 void gr_fields_write(const struct gr_field fields[], size_t n, const void *from,
                      struct gr_message *message);
 gr_status gr_fields_read(const struct gr_field fields[], size_t n, const struct gr_message *message,
-                         void *to, const char *call);
+                         void *to);
 void gr_description_write(const struct gr_description *description, struct gr_message *message);
-gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
-                              const char *call);
+gr_status gr_description_read(const struct gr_message *message, struct gr_description *description);
 
 /* Refuses semaphore values that are too large. */
-gr_status gr_share_check_value(uint64_t value, const char *call);
+gr_status gr_share_check_value(uint64_t value);
 
 /*
  * Refuses values that grinterop never sends, such as booleans above 1 or image fields of a buffer.
  */
-gr_status gr_description_check(const struct gr_description *description, const char *call);
+gr_status gr_description_check(const struct gr_description *description);
 
 /*
  * Whether a device other than the owner can import the memory: only if one buffer has the memory

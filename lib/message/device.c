@@ -34,23 +34,23 @@ gr_status gr_share_set_device(struct gr_description *d, CUdevice device)
     return GR_OK;
 }
 
-gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
+gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device)
 {
     int count = 0;
     unsigned char wanted[16];
     gr_pack(wanted, d->uuid_low, 8);
     gr_pack(wanted + 8, d->uuid_high, 8);
-    GR_TRY(gr_device_count(&count, call));
+    GR_TRY(gr_device_count(&count));
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
-        GR_TRY(gr_device_at(i, device, call));
+        GR_TRY(gr_device_at(i, device));
         GR_TRY(get_uuid(*device, &uuid));
         if (gr_uuid_is(&uuid, wanted))
             return GR_OK;
     }
     char text[GR_UUID_TEXT_SIZE];
     gr_uuid_text(wanted, text);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "The memory belongs to the CUDA device %s, which is not among the %d that this "
                    "process sees with the driver %s: use the same driver in both processes, and "
                    "check CUDA_VISIBLE_DEVICES.",
@@ -72,19 +72,18 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
     return fits;
 }
 
-gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
-                           const char *call)
+gr_status gr_share_context(const struct gr_description *d, struct gr_context *context)
 {
     CUdevice device;
     *context = (struct gr_context){.primary_of = -1};
     if (!gr_driver_load())
         return gr_last_error()->status;
-    GR_TRY(gr_share_find_device(d, &device, call));
+    GR_TRY(gr_share_find_device(d, &device));
     if (!current_context_fits(d, device))
         return gr_context_retain(context, device,
-                                 "no CUDA context that can use the memory is current", call);
+                                 "no CUDA context that can use the memory is current");
     GR_TRY_CUDA(gr_driver()->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
-                "%s could not query the current CUDA context.", call);
+                "%s could not query the current CUDA context.", gr_call);
     gr_context_identify(context);
     return GR_OK;
 }

@@ -7,22 +7,22 @@
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 
-gr_status gr_share_check(const gr_resource *resource, const char *call)
+gr_status gr_share_check(const gr_resource *resource)
 {
-    GR_TRY(gr_resource_check_open(resource, call));
+    GR_TRY(gr_resource_check_open(resource));
     gr_resource_collect(resource);
     if (resource->mapped)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "The resource is mapped: release its buffer before sending it.");
     const struct gr_external *external = gr_external_of(resource);
     if (external && gr_external_is_copied(external))
         return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
+            GR_ERR_UNSUPPORTED,
             "The resource uses the copy transport, whose memory belongs to this process. "
             "Send a resource of a Vulkan device that shares memory with CUDA "
             "(gr_vk_device_get_info()).");
     if (external && external->memory->end_part)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "The buffer shares its memory with other buffers or tensors, whose bytes "
                        "would be sent as well. Create it by gr_create_gl_buffer() without "
                        "gr_gl_options.packed, so that it has its own memory.");
@@ -30,7 +30,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
         return GR_OK;
     char text[160];
     resource->backend->describe(resource, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "%s, with the transport %s, is in memory that grinterop cannot export. Create "
                    "it by gr_create_gl_buffer() or gr_create_gl_image() with GR_TRANSPORT_SHARED "
                    "(not in OpenGL ES), by gr_create_vk_buffer() or gr_create_vk_image(), or from "
@@ -39,12 +39,12 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
 }
 
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,
-                            struct gr_message *message, const char *call)
+                            struct gr_message *message)
 {
     struct gr_memory_export memory = {.fd = -1};
     *d = (struct gr_description){0};
     message->fd_count = 0;
-    GR_ENTER(&resource->context, call);
+    GR_ENTER(&resource->context);
     GR_TRY(resource->backend->export_memory(resource, &memory));
     message->fds[GR_MEMORY_FD] = memory.fd;
     message->fd_count = 1;
@@ -66,18 +66,18 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
 }
 
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
-                          gr_semaphore_desc *info, const char *call)
+                          gr_semaphore_desc *info)
 {
     char text[160];
     *info = GR_INIT(gr_semaphore_desc, .fd = -1);
     if (resource->backend->export_semaphore && semaphore->handle) {
-        gr_status status = resource->backend->export_semaphore(resource, semaphore, info, call);
+        gr_status status = resource->backend->export_semaphore(resource, semaphore, info);
         info->value = semaphore->timeline ? gr_semaphore_last(semaphore) : 0;
         return status;
     }
     gr_semaphore_describe(semaphore, text, sizeof(text));
     return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
+        GR_ERR_UNSUPPORTED,
         "The resource's semaphore cannot be exported: %s. Send a ring, whose signals grinterop "
         "relays, or remove the semaphores by gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, "
         "GR_SEMAPHORE_NONE) and let the program itself order the two processes.",

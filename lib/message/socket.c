@@ -108,74 +108,71 @@ int gr_share_slice(int left)
     return interrupt.function && (left < 0 || left > SLICE_MS) ? SLICE_MS : left;
 }
 
-gr_status gr_share_check_interrupt(const char *call)
+gr_status gr_share_check_interrupt(void)
 {
     if (!interrupt.function || !interrupt.function(interrupt.user))
         return GR_OK;
-    return gr_fail(GR_ERR_STOPPED, call,
+    return gr_fail(GR_ERR_STOPPED,
                    "The interrupt function ended the call. Close the socket: a part of a message "
                    "may have been transferred.");
 }
 
 /* ---- The socket ------------------------------------------------------------------------------ */
 
-gr_status gr_socket_check(int socket, const char *call)
+gr_status gr_socket_check(int socket)
 {
     int domain = 0, type = 0;
     socklen_t size = sizeof(int);
     struct sockaddr_storage peer;
     socklen_t peer_size = sizeof(peer);
-    GR_TRY(gr_fork_check(call));
+    GR_TRY(gr_fork_check());
     if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
         getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || domain != AF_UNIX ||
         type != SOCK_STREAM)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The descriptor %d is not a Unix stream socket: create one by "
                        "socketpair(AF_UNIX, SOCK_STREAM, ...) or connect().",
                        socket);
     if (getpeername(socket, (struct sockaddr *)&peer, &peer_size) != 0)
         return errno == ENOTCONN
-                   ? gr_fail(GR_ERR_INVALID_VALUE, call,
+                   ? gr_fail(GR_ERR_INVALID_VALUE,
                              "The socket %d is not connected: connect it, or use socketpair().",
                              socket)
-                   : gr_fail_errno(errno, call, "Cannot query the peer of socket %d", socket);
+                   : gr_fail_errno(errno, "Cannot query the peer of socket %d", socket);
     return GR_OK;
 }
 
 /*
  * Records a timeout. `begun`: a part of the message was transferred, so the stream is out of sync.
  */
-static gr_status fail_timeout(const struct gr_deadline *deadline, const char *call,
-                              const char *what, bool begun)
+static gr_status fail_timeout(const struct gr_deadline *deadline, const char *what, bool begun)
 {
     if (deadline->timeout_ms == 0 && !begun)
-        return gr_fail(GR_ERR_NOT_READY, call, "The message was not %s.", what);
-    return gr_fail(GR_ERR_TIMEOUT, call, "The message was not %s in time%s.", what,
+        return gr_fail(GR_ERR_NOT_READY, "The message was not %s.", what);
+    return gr_fail(GR_ERR_TIMEOUT, "The message was not %s in time%s.", what,
                    begun ? "; part of it was transferred: close the socket" : "");
 }
 
-gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call)
+gr_status gr_message_check_deadline(const struct gr_deadline *deadline)
 {
-    return is_over(deadline) ? fail_timeout(deadline, call, "complete", true) : GR_OK;
+    return is_over(deadline) ? fail_timeout(deadline, "complete", true) : GR_OK;
 }
 
-static gr_status fail_gone(const char *call, int error)
+static gr_status fail_gone(int error)
 {
     if (!error)
-        return gr_fail(GR_ERR_SYSTEM, call,
+        return gr_fail(GR_ERR_SYSTEM,
                        "The other process has closed its end of the socket: end of file.");
-    return gr_fail_errno(error, call,
-                         error == EPIPE || error == ECONNRESET
-                             ? "The other process has closed its end of the socket"
-                             : "The message could not be transferred");
+    return gr_fail_errno(error, error == EPIPE || error == ECONNRESET
+                                    ? "The other process has closed its end of the socket"
+                                    : "The message could not be transferred");
 }
 
 /*
  * Waits until the socket is readable or writable; the next transfer reports errors. The deadline is
  * checked first, because a peer may keep the socket ready without ever completing the message.
  */
-static gr_status wait_for(int socket, short events, const struct gr_deadline *deadline, bool begun,
-                          const char *call)
+static gr_status wait_for(int socket, short events, const struct gr_deadline *deadline, bool begun)
 {
     struct pollfd one = {.fd = socket, .events = events};
     int left, slice;
@@ -184,13 +181,13 @@ static gr_status wait_for(int socket, short events, const struct gr_deadline *de
         slice = gr_share_slice(left);
         int ready = is_over(deadline) ? 0 : poll(&one, 1, slice);
         int error = errno;
-        GR_TRY(gr_share_check_interrupt(call));
+        GR_TRY(gr_share_check_interrupt());
         if (ready > 0 || (ready < 0 && error == EINTR))
             return GR_OK;
         if (ready < 0)
-            return fail_gone(call, error);
+            return fail_gone(error);
     } while (slice != left);
-    return fail_timeout(deadline, call, events == POLLIN ? "received" : "sent", begun);
+    return fail_timeout(deadline, events == POLLIN ? "received" : "sent", begun);
 }
 
 static bool is_temporary(int error)
@@ -220,22 +217,21 @@ static void attach_fds(struct msghdr *sent, union control *control,
     memcpy(CMSG_DATA(header), message->fds, size);
 }
 
-gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size,
-                              const char *call)
+gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size)
 {
-    GR_REFUSE_IF(size > GR_SHARE_MOST_DATA, call,
+    GR_REFUSE_IF(size > GR_SHARE_MOST_DATA,
                  "`size` is %zu, but a message has room for only %d application bytes: send more "
                  "over the socket directly.",
                  size, GR_SHARE_MOST_DATA);
-    GR_REFUSE_IF(!data && size, call, "`data` is NULL, but `size` is %zu.", size);
+    GR_REFUSE_IF(!data && size, "`data` is NULL, but `size` is %zu.", size);
     message->data = data;
     message->data_size = size;
     return GR_OK;
 }
 
-gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size, const char *call)
+gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size)
 {
-    GR_REFUSE_IF(!room && size, call, "`data` is NULL, but `room` is %zu.", size);
+    GR_REFUSE_IF(!room && size, "`data` is NULL, but `room` is %zu.", size);
     message->room = room;
     message->room_size = size;
     return GR_OK;
@@ -243,8 +239,7 @@ gr_status gr_message_set_room(struct gr_message *message, void *room, size_t siz
 
 /* Sends bytes. If `message` is not NULL, its descriptors are sent with the first byte. */
 static gr_status send_bytes(int socket, const void *bytes, size_t size,
-                            const struct gr_message *message, const struct gr_deadline *deadline,
-                            const char *call)
+                            const struct gr_message *message, const struct gr_deadline *deadline)
 {
     size_t done = 0;
     union control control;
@@ -259,21 +254,21 @@ static gr_status send_bytes(int socket, const void *bytes, size_t size,
             continue;
         }
         if (!is_temporary(errno))
-            return fail_gone(call, errno);
-        GR_TRY(wait_for(socket, POLLOUT, deadline, done > 0 || !message, call));
+            return fail_gone(errno);
+        GR_TRY(wait_for(socket, POLLOUT, deadline, done > 0 || !message));
     }
     return GR_OK;
 }
 
 gr_status gr_message_send(int socket, const struct gr_message *message,
-                          const struct gr_deadline *deadline, const char *call)
+                          const struct gr_deadline *deadline)
 {
     unsigned char bytes[HEADER_SIZE + GR_MESSAGE_MOST_BYTES];
     size_t size = HEADER_SIZE + message->size;
     pack_header(message, bytes);
     memcpy(bytes + HEADER_SIZE, message->bytes, message->size);
-    GR_TRY(send_bytes(socket, bytes, size, message, deadline, call));
-    return send_bytes(socket, message->data, message->data_size, NULL, deadline, call);
+    GR_TRY(send_bytes(socket, bytes, size, message, deadline));
+    return send_bytes(socket, message->data, message->data_size, NULL, deadline);
 }
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
@@ -303,15 +298,15 @@ int gr_message_take_fd(struct gr_message *message, unsigned i)
 
 /* Receives some bytes and their descriptors. *count is 0 if none are available. */
 static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
-                              struct gr_message *message, size_t *count, const char *call)
+                              struct gr_message *message, size_t *count)
 {
     struct gr_foreign_fds fds;
     *count = 0;
     ssize_t received = gr_foreign_receive(socket, bytes, size, &fds);
     if (received < 0)
-        return is_temporary(errno) ? GR_OK : fail_gone(call, errno);
+        return is_temporary(errno) ? GR_OK : fail_gone(errno);
     if (received == 0)
-        return fail_gone(call, 0);
+        return fail_gone(0);
     *count = (size_t)received;
     /* Keeps the descriptors that fit into the message, and closes the others. */
     const size_t room = GR_MESSAGE_MOST_FDS - message->fd_count;
@@ -322,50 +317,48 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     if (kept == fds.count && !fds.lost)
         return GR_OK;
     if (fds.lost)
-        GR_TRY(gr_fd_check_left(call));
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+        GR_TRY(gr_fd_check_left());
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The message has more than %d file descriptors, or some that this process may "
                    "not receive: grinterop did not send it.",
                    GR_MESSAGE_MOST_FDS);
 }
 
 static gr_status receive_all(int socket, unsigned char *bytes, size_t size, bool begun,
-                             struct gr_message *message, const struct gr_deadline *deadline,
-                             const char *call)
+                             struct gr_message *message, const struct gr_deadline *deadline)
 {
     size_t done = 0;
     while (done < size) {
         size_t count;
-        gr_status status = receive_some(socket, bytes + done, size - done, message, &count, call);
+        gr_status status = receive_some(socket, bytes + done, size - done, message, &count);
         done += count;
         if (status == GR_OK && count == 0)
-            status = wait_for(socket, POLLIN, deadline, begun || done > 0, call);
+            status = wait_for(socket, POLLIN, deadline, begun || done > 0);
         else if (status == GR_OK && done < size)
-            status = gr_message_check_deadline(deadline, call);
+            status = gr_message_check_deadline(deadline);
         if (status != GR_OK)
             return status;
     }
     return GR_OK;
 }
 
-static gr_status check_header(const struct header *header, enum gr_message_kind kind,
-                              const char *call)
+static gr_status check_header(const struct header *header, enum gr_message_kind kind)
 {
-    GR_REFUSE_IF(header->magic != MAGIC, call,
+    GR_REFUSE_IF(header->magic != MAGIC,
                  "The received data is not a grinterop message (it begins with 0x%08x): does the "
                  "other process send by grinterop, and nothing else, on this socket?",
                  header->magic);
-    GR_REFUSE_IF(header->version != GR_MESSAGE_VERSION, call,
+    GR_REFUSE_IF(header->version != GR_MESSAGE_VERSION,
                  "The message has version %u, but this grinterop (%s) supports only %u: use one "
                  "version of grinterop in both processes.",
                  header->version, gr_library_version(), GR_MESSAGE_VERSION);
     if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS ||
         header->data_size > GR_SHARE_MOST_DATA)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The message claims impossible sizes (bytes: %u, descriptors: %u, "
                        "application bytes: %u): grinterop did not send it.",
                        header->size, header->fd_count, header->data_size);
-    GR_REFUSE_IF(header->kind != (uint32_t)kind, call,
+    GR_REFUSE_IF(header->kind != (uint32_t)kind,
                  "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): use the "
                  "gr_receive function that matches the gr_send function.",
                  header->kind, (unsigned)kind);
@@ -376,13 +369,12 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
  * Checks that the application's data fits. `taken`: the header has been read from the socket, so
  * the message cannot be received again.
  */
-static gr_status check_room(const struct header *header, struct gr_message *message, bool taken,
-                            const char *call)
+static gr_status check_room(const struct header *header, struct gr_message *message, bool taken)
 {
     if (header->data_size <= message->room_size)
         return GR_OK;
     message->data_size = header->data_size;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The sender's data has the size %u, but there is room for %zu%s.",
                    header->data_size, message->room_size,
                    taken ? "; part of the message has been read: close the socket"
@@ -394,49 +386,48 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
  * send the header in one piece.
  */
 static gr_status peek_header(int socket, enum gr_message_kind kind, struct gr_message *message,
-                             const struct gr_deadline *deadline, const char *call)
+                             const struct gr_deadline *deadline)
 {
     unsigned char bytes[HEADER_SIZE];
     ssize_t seen;
     while ((seen = recv(socket, bytes, HEADER_SIZE, MSG_PEEK | MSG_DONTWAIT)) < 0) {
         if (!is_temporary(errno))
-            return fail_gone(call, errno);
-        GR_TRY(wait_for(socket, POLLIN, deadline, false, call));
+            return fail_gone(errno);
+        GR_TRY(wait_for(socket, POLLIN, deadline, false));
     }
     if (seen < HEADER_SIZE)
         return GR_OK;
     const struct header header = unpack_header(bytes);
-    GR_TRY(check_header(&header, kind, call));
-    return check_room(&header, message, false, call);
+    GR_TRY(check_header(&header, kind));
+    return check_room(&header, message, false);
 }
 
 static gr_status receive_header(int socket, enum gr_message_kind kind, struct header *header,
-                                struct gr_message *message, const struct gr_deadline *deadline,
-                                const char *call)
+                                struct gr_message *message, const struct gr_deadline *deadline)
 {
     unsigned char bytes[HEADER_SIZE];
-    GR_TRY(peek_header(socket, kind, message, deadline, call));
-    GR_TRY(receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call));
+    GR_TRY(peek_header(socket, kind, message, deadline));
+    GR_TRY(receive_all(socket, bytes, HEADER_SIZE, false, message, deadline));
     *header = unpack_header(bytes);
-    GR_TRY(check_header(header, kind, call));
-    return check_room(header, message, true, call);
+    GR_TRY(check_header(header, kind));
+    return check_room(header, message, true);
 }
 
 static gr_status receive(int socket, enum gr_message_kind kind, struct gr_message *message,
-                         const struct gr_deadline *deadline, const char *call)
+                         const struct gr_deadline *deadline)
 {
     struct header header;
-    GR_TRY(receive_header(socket, kind, &header, message, deadline, call));
+    GR_TRY(receive_header(socket, kind, &header, message, deadline));
     message->kind = kind;
     message->size = header.size;
-    GR_TRY(receive_all(socket, message->bytes, header.size, true, message, deadline, call));
-    GR_TRY(receive_all(socket, message->room, header.data_size, true, message, deadline, call));
-    GR_REFUSE_IF(message->fd_count != header.fd_count, call,
+    GR_TRY(receive_all(socket, message->bytes, header.size, true, message, deadline));
+    GR_TRY(receive_all(socket, message->room, header.data_size, true, message, deadline));
+    GR_REFUSE_IF(message->fd_count != header.fd_count,
                  "Wrong number of descriptors: the message names %u, and %u arrived.",
                  header.fd_count, message->fd_count);
     /* before any other use of them: on a file system of the peer even fstat() could block */
     for (unsigned i = 0; i < message->fd_count; i++)
-        GR_REFUSE_IF(!gr_foreign_is_shareable(message->fds[i]), call,
+        GR_REFUSE_IF(!gr_foreign_is_shareable(message->fds[i]),
                      "Descriptor %u of the message is neither a memfd with small pages nor a GPU "
                      "driver's file: grinterop did not send it.",
                      i);
@@ -450,13 +441,13 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
  * thread.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
-                             const struct gr_deadline *deadline, const char *call)
+                             const struct gr_deadline *deadline)
 {
     message->fd_count = 0;
     message->size = 0;
     message->data_size = 0;
     int before = gr_socket_option(socket, SO_OOBINLINE, 1);
-    gr_status status = receive(socket, kind, message, deadline, call);
+    gr_status status = receive(socket, kind, message, deadline);
     gr_socket_option(socket, SO_OOBINLINE, before);
     if (status != GR_OK)
         gr_message_discard_fds(message);

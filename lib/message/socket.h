@@ -50,29 +50,27 @@ int gr_message_ms_left(const struct gr_deadline *deadline);
  * Fails with GR_ERR_TIMEOUT if the deadline has expired. For sequences of messages, after some of
  * them have been transferred.
  */
-gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call);
+gr_status gr_message_check_deadline(const struct gr_deadline *deadline);
 
 /*
  * The milliseconds of one wait, if `left` are left (-1: no limit), and whether the call must end
  * then: GR_ERR_STOPPED by the function of gr_share_set_interrupt().
  */
 int gr_share_slice(int left);
-gr_status gr_share_check_interrupt(const char *call);
+gr_status gr_share_check_interrupt(void);
 
 /* Checks a socket. GR_ERR_INVALID_VALUE: it is not a connected Unix stream socket. */
-gr_status gr_socket_check(int socket, const char *call);
+gr_status gr_socket_check(int socket);
 
 /* Sets the application's data to send. Refuses NULL, and more than GR_SHARE_MOST_DATA bytes. */
-gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size,
-                              const char *call);
+gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size);
 
 /* Sets the memory for received application data. */
-gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size,
-                              const char *call);
+gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size);
 
 /* Sends a message. The caller keeps the descriptors. Errors: GR_ERR_TIMEOUT, GR_ERR_SYSTEM. */
 gr_status gr_message_send(int socket, const struct gr_message *message,
-                          const struct gr_deadline *deadline, const char *call);
+                          const struct gr_deadline *deadline);
 
 /*
  * Receives a message of the given kind, whose descriptors the caller then owns. Reads no byte
@@ -81,7 +79,7 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
  * version or kind, is too large, or has a descriptor that can be neither memory nor a semaphore.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
-                             const struct gr_deadline *deadline, const char *call);
+                             const struct gr_deadline *deadline);
 
 /* Closes the descriptors that are left in a message to send, which this process created. */
 void gr_message_close_fds(struct gr_message *message);

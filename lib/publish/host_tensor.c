@@ -65,7 +65,7 @@ static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_host_tensor *
 }
 
 gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
-                               CUstream stream, struct gr_host_tensor *moved, const char *call)
+                               CUstream stream, struct gr_host_tensor *moved)
 {
     const gr_tensor *host = *tensor;
     if (!host || host->info.memory != GR_MEMORY_HOST)
@@ -76,19 +76,17 @@ gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struc
     const int64_t size = (int64_t)lay_out(host, fetch, moved);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size);
-    moved->memory = gr_tensor_alloc_taken(&desc, at, stream, call);
+    moved->memory = gr_tensor_alloc_taken(&desc, at, stream);
     if (!moved->memory)
         return gr_last_error()->status;
     moved->device.ptr += moved->memory->ptr;
     *tensor = &moved->device;
-    return fetch ? GR_OK : gr_runs_copy(&moved->runs, moved->memory->ptr, true, stream, call);
+    return fetch ? GR_OK : gr_runs_copy(&moved->runs, moved->memory->ptr, true, stream);
 }
 
-gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream,
-                                   const char *call)
+gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream)
 {
-    return moved->memory ? gr_runs_copy(&moved->runs, moved->memory->ptr, false, stream, call)
-                         : GR_OK;
+    return moved->memory ? gr_runs_copy(&moved->runs, moved->memory->ptr, false, stream) : GR_OK;
 }
 
 void gr_host_tensor_end(struct gr_host_tensor *moved)

@@ -32,12 +32,12 @@ static struct gr_copy_side side_of(const struct gr_picture *p)
 }
 
 gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
-                         CUstream stream, const char *call)
+                         CUstream stream)
 {
     const CUDA_MEMCPY3D copy = gr_copy_3d(side_of(to), side_of(from), row_bytes(to),
                                           (size_t)to->height, (size_t)to->depth);
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
-                "%s: %s, and %s: the driver rejected the copy.", call, GR_PHRASE(from),
+                "%s: %s, and %s: the driver rejected the copy.", gr_call, GR_PHRASE(from),
                 GR_PHRASE(to));
     return GR_OK;
 }
@@ -70,23 +70,22 @@ static const char *name_of(enum gr_kernel kernel)
  * Finds a kernel. Kernels that are loaded for all contexts are looked up once. Acquire and release
  * make the loaded kernel visible to other threads.
  */
-static gr_status find_kernel(enum gr_kernel which, CUmodule *module, CUfunction *kernel,
-                             const char *call)
+static gr_status find_kernel(enum gr_kernel which, CUmodule *module, CUfunction *kernel)
 {
     static _Atomic(CUfunction) known[GR_KERNELS];
     *kernel = atomic_load_explicit(&known[which], memory_order_acquire);
     if (*kernel)
         return GR_OK;
-    gr_status status = gr_kernel_find(name_of(which), module, kernel, call);
+    gr_status status = gr_kernel_find(name_of(which), module, kernel);
     if (status == GR_OK && !*module)
         atomic_store_explicit(&known[which], *kernel, memory_order_release);
     return status;
 }
 
-gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const char *call)
+gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module)
 {
     CUfunction kernel;
-    return find_kernel(plan->kernel, module, &kernel, call);
+    return find_kernel(plan->kernel, module, &kernel);
 }
 
 #define MOST_BLOCKS 65535u
@@ -96,12 +95,11 @@ static unsigned blocks(unsigned all, unsigned each)
     return all / each + (all % each > 0);
 }
 
-gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
-                           const char *call)
+gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream)
 {
     const struct gr_job *job = &plan->job;
     CUfunction kernel;
-    GR_TRY(find_kernel(plan->kernel, module, &kernel, call));
+    GR_TRY(find_kernel(plan->kernel, module, &kernel));
     /* A single row uses all threads of a block. */
     const unsigned lines = blocks(job->height, 1u << job->row_shift);
     const unsigned high = lines == 1 ? 1 : GR_JOB_BLOCK_HEIGHT;
@@ -119,6 +117,6 @@ gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstrea
         return gr_fail_cuda(result, "cuLaunchKernel",
                             "%s: grinterop's kernels were compiled by an nvcc that does not "
                             "support this GPU: build grinterop with a newer toolkit.",
-                            call);
-    return gr_fail_work(result, "cuLaunchKernel", "%s: the kernel could not be launched.", call);
+                            gr_call);
+    return gr_fail_work(result, "cuLaunchKernel", "%s: the kernel could not be launched.", gr_call);
 }

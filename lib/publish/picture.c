@@ -51,10 +51,10 @@ static const struct yuv_layout *yuv_of(gr_layout layout)
     return layout >= GR_LAYOUT_NV12 && layout <= GR_LAYOUT_UYVY ? &all[layout] : NULL;
 }
 
-static gr_status refuse(const struct gr_shaped *shaped, const char *call, const char *advice)
+static gr_status refuse(const struct gr_shaped *shaped, const char *advice)
 {
     char text[GR_SHAPED_TEXT];
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s, which is not a picture: %s",
+    return gr_fail(GR_ERR_INVALID_VALUE, "%s, which is not a picture: %s",
                    gr_shaped_text(shaped, text, true), advice);
 }
 
@@ -96,8 +96,7 @@ static struct axes lay_out(const struct gr_shaped *s, int first, int space, bool
     return axes;
 }
 
-static gr_status find_axes(const struct gr_shaped *s, enum gr_slices slices, struct axes *axes,
-                           const char *call)
+static gr_status find_axes(const struct gr_shaped *s, enum gr_slices slices, struct axes *axes)
 {
     const int space = slices == GR_ONE_SLICE ? 2 : 3;
     const bool layers = slices == GR_LAYERS;
@@ -105,25 +104,23 @@ static gr_status find_axes(const struct gr_shaped *s, enum gr_slices slices, str
     while (n > space + 1 && s->shape[first] == 1)
         first++, n--;
     if (n > space + 1)
-        return refuse(s, call,
-                      "pass a view of one picture of the batch, or for an image with layers set "
-                      "`layer` to GR_ALL_LAYERS.");
+        return refuse(s, "pass a view of one picture of the batch, or for an image with layers set "
+                         "`layer` to GR_ALL_LAYERS.");
     bool channels = n == space + 1;
     if (channels && s->layout == GR_LAYOUT_SHAPE && s->shape[first + space] > MOST_CHANNELS) {
         if (s->shape[first] != 1)
-            return refuse(s, call,
-                          s->shape[first + layers] <= MOST_CHANNELS
-                              ? "the last dimension is too large for channels, but another is "
-                                "not: if that has the channels, set `layout` to GR_LAYOUT_CHW."
-                              : "the last dimension must have the channels, 1 to 4 of them. If "
-                                "another dimension has them, set `layout`.");
+            return refuse(s, s->shape[first + layers] <= MOST_CHANNELS
+                                 ? "the last dimension is too large for channels, but another is "
+                                   "not: if that has the channels, set `layout` to GR_LAYOUT_CHW."
+                                 : "the last dimension must have the channels, 1 to 4 of them. If "
+                                   "another dimension has them, set `layout`.");
         first++, n--;
         channels = false;
     }
     *axes = lay_out(s, first, n - channels, channels, layers);
     const int64_t count = extent(s, axes->channel);
     return count >= 1 && count <= MOST_CHANNELS ? GR_OK
-                                                : refuse(s, call, "pictures have 1 to 4 channels.");
+                                                : refuse(s, "pictures have 1 to 4 channels.");
 }
 
 /* ---- Luma and chroma ------------------------------------------------------------------------- */
@@ -159,7 +156,7 @@ static struct gr_job_plane beside(const struct gr_job_plane *plane, int64_t byte
 }
 
 /* Reads YUV444: the planes are the first of three dimensions, or they are stacked in one plane. */
-static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const char *call)
+static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p)
 {
     const char *advice = "YUV444 is (3, H, W) or (H*3, W).";
     struct plane plane = {0, (int)s->ndim};
@@ -168,9 +165,9 @@ static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const
     const int64_t *shape = s->shape + plane.first;
     const bool joined = plane.n == 2 || (plane.n == 3 && shape[0] != 3 && shape[2] == 1);
     if (!joined && (plane.n != 3 || shape[0] != 3))
-        return refuse(s, call, advice);
+        return refuse(s, advice);
     if (joined && shape[0] % 3)
-        return refuse(s, call, advice);
+        return refuse(s, advice);
     take_luma(s, plane.first + !joined, joined ? shape[0] / 3 : shape[1], p);
     const int64_t next = joined ? p->height * p->row : s->strides[plane.first];
     const struct gr_job_plane luma = {s->base, p->pixel, p->row};
@@ -180,12 +177,12 @@ static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const
 }
 
 /* Reads YUYV and UYVY: each pixel has luma, and u or v. */
-static gr_status read_woven(const struct gr_shaped *s, struct gr_picture *p, const char *call)
+static gr_status read_woven(const struct gr_shaped *s, struct gr_picture *p)
 {
     const struct plane plane = find_plane(s, 3);
     const int64_t *shape = s->shape + plane.first;
     if (plane.n != 3 || shape[2] != 2 || shape[1] % 2)
-        return refuse(s, call, "YUYV and UYVY are (H, W, 2), with an even W.");
+        return refuse(s, "YUYV and UYVY are (H, W, 2), with an even W.");
     take_luma(s, plane.first, shape[0], p);
     p->channels = 2;
     p->channel = s->strides[plane.first + 2];
@@ -198,11 +195,11 @@ static gr_status read_woven(const struct gr_shaped *s, struct gr_picture *p, con
 }
 
 /* Reads luma and pairs of u and v that are stacked in one tensor. */
-static gr_status read_joined(const struct gr_shaped *s, struct gr_picture *p, const char *call)
+static gr_status read_joined(const struct gr_shaped *s, struct gr_picture *p)
 {
     const struct plane plane = find_plane(s, 2);
     if (plane.n != 2)
-        return refuse(s, call,
+        return refuse(s,
                       "NV12 and P016 are (H*3/2, W) and NV16 is (H*2, W); or pass the second plane "
                       "as `chroma`. (H, W, 2) is GR_LAYOUT_YUYV or GR_LAYOUT_UYVY.");
     const int64_t rows = s->shape[plane.first];
@@ -210,7 +207,7 @@ static gr_status read_joined(const struct gr_shaped *s, struct gr_picture *p, co
     take_luma(s, plane.first, height, p);
     const unsigned shift = p->chroma.y_shift;
     if (height + ((height + shift) >> shift) != rows || p->width % 2)
-        return refuse(s, call, "NV12 and P016 are (H*3/2, W), NV16 is (H*2, W), with an even W.");
+        return refuse(s, "NV12 and P016 are (H*3/2, W), NV16 is (H*2, W), with an even W.");
     p->chroma.u = (struct gr_job_plane){s->base, 2 * p->pixel, p->row};
     p->chroma.u = beside(&p->chroma.u, p->height * p->row);
     p->chroma.v = beside(&p->chroma.u, p->pixel);
@@ -240,17 +237,17 @@ static bool is_pairs(const struct gr_shaped *s, gr_dtype dtype, int64_t rows, in
 }
 
 static gr_status refuse_plane(const struct gr_shaped *luma, const struct gr_shaped *plane,
-                              const char *name, const char *wanted, const char *call)
+                              const char *name, const char *wanted)
 {
     char text[GR_SHAPED_TEXT], theirs[GR_SHAPED_TEXT];
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s, and %s: the %s plane must be %s of %s.",
+    return gr_fail(GR_ERR_INVALID_VALUE, "%s, and %s: the %s plane must be %s of %s.",
                    gr_shaped_text(luma, text, true), gr_shaped_text(plane, theirs, false), name,
                    wanted, gr_dtype_get_info(luma->dtype)->name);
 }
 
 /* Reads chroma that is in other tensors than luma: pairs in `u`, or both planes. */
 static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *u,
-                             const struct gr_shaped *v, struct gr_picture *p, const char *call)
+                             const struct gr_shaped *v, struct gr_picture *p)
 {
     struct gr_job_chroma *c = &p->chroma;
     const int64_t columns = (p->width + c->x_shift) >> c->x_shift;
@@ -259,13 +256,13 @@ static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *
     snprintf(wanted, sizeof(wanted), v ? "(%lld, %lld)" : "(%lld, %lld, 2) or (%lld, %lld)",
              (long long)rows, (long long)columns, (long long)rows, (long long)all);
     if (v && !is_plane(u, s->dtype, rows, columns, &c->u))
-        return refuse_plane(s, u, "U", wanted, call);
+        return refuse_plane(s, u, "U", wanted);
     if (v && !is_plane(v, s->dtype, rows, columns, &c->v))
-        return refuse_plane(s, v, "V", wanted, call);
+        return refuse_plane(s, v, "V", wanted);
     if (v || is_pairs(u, s->dtype, rows, columns, c))
         return GR_OK;
     if (!is_plane(u, s->dtype, rows, all, &c->u))
-        return refuse_plane(s, u, "UV", wanted, call);
+        return refuse_plane(s, u, "UV", wanted);
     c->v = beside(&c->u, c->u.pixel);
     c->u.pixel = c->v.pixel = 2 * c->u.pixel;
     return GR_OK;
@@ -273,10 +270,10 @@ static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *
 
 static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *layout,
                           const struct gr_shaped *u, const struct gr_shaped *v,
-                          struct gr_picture *p, const char *call)
+                          struct gr_picture *p)
 {
     if (!(s->dtype == GR_DTYPE_U8 && layout->narrow) && !(s->dtype == GR_DTYPE_U16 && layout->wide))
-        return refuse(s, call,
+        return refuse(s,
                       "NV12, NV16, YUYV and UYVY are uint8, P016 is uint16, and YUV420, YUV422 and "
                       "YUV444 are either.");
     p->is_yuv = true;
@@ -287,24 +284,23 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *la
     if (u) {
         const struct plane plane = find_plane(s, 2);
         if (plane.n != 2)
-            return refuse(s, call, "with `chroma` set, the tensor must be the luma plane, (H, W).");
+            return refuse(s, "with `chroma` set, the tensor must be the luma plane, (H, W).");
         take_luma(s, plane.first, s->shape[plane.first], p);
-        return read_chroma(s, u, v, p, call);
+        return read_chroma(s, u, v, p);
     }
     if (layout->is_woven)
-        return read_woven(s, p, call);
+        return read_woven(s, p);
     if (s->layout == GR_LAYOUT_YUV444)
-        return read_444(s, p, call);
+        return read_444(s, p);
     if (layout->is_planar)
-        return refuse(s, call,
-                      "YUV420 and YUV422 are three tensors: pass Y, U as `chroma` and V as "
-                      "`chroma_v`.");
-    return read_joined(s, p, call);
+        return refuse(s, "YUV420 and YUV422 are three tensors: pass Y, U as `chroma` and V as "
+                         "`chroma_v`.");
+    return read_joined(s, p);
 }
 
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
                           const struct gr_shaped *v, enum gr_slices slices,
-                          struct gr_picture *picture, const char *call)
+                          struct gr_picture *picture)
 {
     struct axes axes = {-1, -1, -1, -1};
     *picture = (struct gr_picture){.dtype = shaped->dtype,
@@ -314,18 +310,18 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
                                    .shaped = *shaped};
     for (unsigned i = 0; i < shaped->ndim; i++)
         if (shaped->shape[i] > INT32_MAX)
-            return refuse(shaped, call, "a dimension is too large for a picture.");
+            return refuse(shaped, "a dimension is too large for a picture.");
     const struct yuv_layout *yuv = yuv_of(shaped->layout);
     GR_REFUSE_IF(
-        u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)), call,
+        u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)),
         "%s is set, but %s: set `layout` to %s.", v ? "`chroma_v`" : "`chroma`", GR_PHRASE(picture),
         v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
           : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
     if (yuv && slices == GR_LAYERS)
-        return refuse(shaped, call, "YUV has no layers: set `layer` to one of them.");
+        return refuse(shaped, "YUV has no layers: set `layer` to one of them.");
     if (yuv)
-        return read_yuv(shaped, yuv, u, v, picture, call);
-    GR_TRY(find_axes(shaped, slices, &axes, call));
+        return read_yuv(shaped, yuv, u, v, picture);
+    GR_TRY(find_axes(shaped, slices, &axes));
     picture->width = extent(shaped, axes.pixel);
     picture->height = extent(shaped, axes.row);
     picture->depth = extent(shaped, axes.slice);
@@ -337,10 +333,10 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
     return GR_OK;
 }
 
-gr_status gr_picture_flip(struct gr_picture *p, const char *call)
+gr_status gr_picture_flip(struct gr_picture *p)
 {
     struct gr_job_chroma *chroma = &p->chroma;
-    GR_REFUSE_IF(p->is_yuv && chroma->y_shift && p->height % 2, call,
+    GR_REFUSE_IF(p->is_yuv && chroma->y_shift && p->height % 2,
                  "%s with an odd height, %lld: its chroma rows can't be flipped. Omit `flip`, and "
                  "flip the image where it is drawn or written.",
                  GR_SENTENCE(p), (long long)p->height);

@@ -131,10 +131,9 @@ static unsigned channels_of(const struct gr_picture *p)
     return p->is_yuv ? 3 : p->channels;
 }
 
-static gr_status refuse_types(const struct gr_picture *from, const struct gr_picture *to,
-                              const char *call)
+static gr_status refuse_types(const struct gr_picture *from, const struct gr_picture *to)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
+    return gr_fail(GR_ERR_UNSUPPORTED, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
                    from->is_yuv && to->packed
                        ? "YUV is not converted to packed texels. Publish RGB."
                    : from->is_yuv || to->is_yuv
@@ -144,12 +143,11 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
                          "numbers, with a dimension of 2.");
 }
 
-static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to,
-                              const char *call)
+static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to)
 {
     /* the height of a picture with stacked planes is not a dimension of its shape */
     GR_REFUSE_IF(
-        from->width != to->width || from->height != to->height || from->depth != to->depth, call,
+        from->width != to->width || from->height != to->height || from->depth != to->depth,
         "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x %lld x "
         "%lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the dimensions "
         "have another meaning.",
@@ -161,8 +159,8 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
     if (!has_kernels(from->dtype) || !has_kernels(to->dtype))
-        return refuse_types(from, to, call);
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s, and %s: their channels don't match: %s",
+        return refuse_types(from, to);
+    return gr_fail(GR_ERR_INVALID_VALUE, "%s, and %s: their channels don't match: %s",
                    GR_SENTENCE(from), GR_PHRASE(to),
                    from->is_yuv || to->is_yuv
                        ? "YUV is converted from and to 3 or 4 channels. To copy each plane "
@@ -173,43 +171,42 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
 }
 
 /* Refuses elements that share bytes. */
-static gr_status check_target(const struct gr_picture *to, const char *call)
+static gr_status check_target(const struct gr_picture *to)
 {
     const struct gr_job_chroma *c = &to->chroma;
     const bool one_column = to->width <= 1 << c->x_shift, one_row = to->height <= 1 << c->y_shift;
     if (!to->in_array && ((!to->pixel && to->width != 1) || (!to->row && to->height != 1) ||
                           (!to->slice && to->depth != 1) || (!to->channel && to->channels != 1)))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "%s, but a stride of it is 0: its elements share bytes.", GR_SENTENCE(to));
     if (!to->is_yuv || ((one_column || (c->u.pixel && c->v.pixel)) &&
                         (one_row || (c->u.row && c->v.row)) && c->u.base != c->v.base))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "%s, but U and V share bytes, or a stride of a chroma plane is 0: pass planes "
                    "of their own.",
                    GR_SENTENCE(to));
 }
 
-static gr_status check_bits(const struct gr_picture *p, const gr_publish_options *o,
-                            const char *call)
+static gr_status check_bits(const struct gr_picture *p, const gr_publish_options *o)
 {
     const unsigned bits = o->bits, most = 8 * (unsigned)gr_dtype_size(p->dtype);
     if (!bits)
         return !o->high_bits ? GR_OK
-                             : gr_fail(GR_ERR_INVALID_VALUE, call,
+                             : gr_fail(GR_ERR_INVALID_VALUE,
                                        "`high_bits` is set, but `bits` is 0: set `bits` to the "
                                        "number of high bits, such as 10 for P010.");
-    GR_REFUSE_IF(!p->is_yuv, call,
+    GR_REFUSE_IF(!p->is_yuv,
                  "`bits` is set, but %s: `bits` is for YUV. Set `scale` for other values.",
                  GR_PHRASE(p));
-    GR_REFUSE_IF(most == 8 && bits != 8, call,
+    GR_REFUSE_IF(most == 8 && bits != 8,
                  "`bits` is %u, but %s: leave `bits` 0. More than 8 bits need uint16.", bits,
                  GR_PHRASE(p));
-    GR_REFUSE_IF(bits < 8 || bits > most, call, "`bits` is %u, but %s: set 8 to 16, or 0 for 16.",
-                 bits, GR_PHRASE(p));
+    GR_REFUSE_IF(bits < 8 || bits > most, "`bits` is %u, but %s: set 8 to 16, or 0 for 16.", bits,
+                 GR_PHRASE(p));
     if (p->shaped.layout != GR_LAYOUT_P016 || bits == most || o->high_bits || o->chroma_v)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`bits` is %u, but %s, which has its values in the high bits: set `high_bits`, "
                    "too. For values in the low bits use GR_LAYOUT_YUV420, with U and V in two "
                    "tensors.",
@@ -223,20 +220,20 @@ static bool is_fraction(const struct gr_picture *p)
 }
 
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
-                               const gr_publish_options *o, bool fetch, const char *call)
+                               const gr_publish_options *o, bool fetch)
 {
     const struct gr_picture *tensor = fetch ? to : from, *yuv = to->is_yuv ? to : from;
     const struct gr_picture *other = to->is_yuv ? from : to;
     if (from->is_yuv && to->is_yuv)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s, and %s: YUV is converted from and to RGB only. Describe one side as "
                        "RGB, or both in the same layout.",
                        GR_SENTENCE(from), GR_PHRASE(to));
-    GR_REFUSE_IF(o->bgr && channels_of(tensor) < 3, call,
+    GR_REFUSE_IF(o->bgr && channels_of(tensor) < 3,
                  "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
-    GR_REFUSE_IF(o->srgb && (from->is_number || to->is_number), call,
+    GR_REFUSE_IF(o->srgb && (from->is_number || to->is_number),
                  "`srgb` is set, but the image is read as integers, which are not colours.");
-    GR_REFUSE_IF(yuv->is_yuv && other->is_number, call,
+    GR_REFUSE_IF(yuv->is_yuv && other->is_number,
                  "%s, and %s, which is read as integers: YUV can only be converted %s colours from "
                  "0 to 1, which are floats.",
                  GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
@@ -244,23 +241,23 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
         return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
+            GR_ERR_INVALID_VALUE,
             "%s, and %s, whose values are %s: set `scale` to convert integers "
             "of 32 and 64 bits, such as %s for values from 0 to 255.%s",
             GR_SENTENCE(tensor), GR_PHRASE(fetch ? from : to),
             from->packed || to->packed ? "floats" : "from 0 to 1", fetch ? "255" : "1.0 / 255",
             from->packed || to->packed ? " For packed texels as integers use gr_map_linear()."
                                        : "");
-    GR_REFUSE_IF((unsigned)o->matrix > GR_YUV_BT2020, call,
+    GR_REFUSE_IF((unsigned)o->matrix > GR_YUV_BT2020,
                  "`matrix` is %d, which is not a gr_yuv_matrix.", (int)o->matrix);
-    GR_REFUSE_IF((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT, call,
+    GR_REFUSE_IF((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT,
                  "`chroma_position` is %d, which is not a gr_chroma_position.",
                  (int)o->chroma_position);
-    GR_REFUSE_IF(o->chroma_position && !to->is_yuv, call,
+    GR_REFUSE_IF(o->chroma_position && !to->is_yuv,
                  "`chroma_position` is %s, but %s: it is for conversions to YUV. Omit it.",
                  o->chroma_position == GR_CHROMA_LEFT ? "GR_CHROMA_LEFT" : "GR_CHROMA_TOP_LEFT",
                  GR_PHRASE(to));
-    return o->bits || o->high_bits ? check_bits(yuv, o, call) : GR_OK;
+    return o->bits || o->high_bits ? check_bits(yuv, o) : GR_OK;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -448,21 +445,21 @@ static bool is_aligned(const struct gr_picture *p, bool parts)
     return p->in_array || all % size == 0;
 }
 
-static gr_status check_reach(const struct gr_picture *p, bool parts, const char *call)
+static gr_status check_reach(const struct gr_picture *p, bool parts)
 {
     /* the copy of host memory on the device is aligned */
     if (p->memory != GR_MEMORY_HOST && !is_aligned(p, parts))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s. Kernels require an address and strides that are multiples of the "
                        "element size: make a compact copy.",
                        GR_SENTENCE(p));
     if (p->memory == GR_MEMORY_ARRAY)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s, in a CUDA array, and a plain copy is not enough: copy it to linear "
                        "memory first, by gr_tensor_clone().",
                        GR_SENTENCE(p));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, which is too large for one kernel.",
+        return gr_fail(GR_ERR_UNSUPPORTED, "%s, which is too large for one kernel.",
                        GR_SENTENCE(p));
     return GR_OK;
 }
@@ -491,7 +488,7 @@ static enum gr_kernel choose_kernel(const struct gr_job *job, const struct gr_pi
 }
 
 static gr_status plan_kernel(const struct gr_picture *from, const struct gr_picture *to, bool same,
-                             const gr_publish_options *o, struct gr_plan *plan, const char *call)
+                             const gr_publish_options *o, struct gr_plan *plan)
 {
     struct gr_job *job = &plan->job;
     const bool is_yuv = from->is_yuv || to->is_yuv;
@@ -500,9 +497,9 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
                        !(from->is_yuv && to->packed);
     const bool elements = same && from->channels == 1 && to->channels == 1;
     if (!known && !elements)
-        return refuse_types(from, to, call);
-    GR_TRY(check_reach(from, elements, call));
-    GR_TRY(check_reach(to, elements, call));
+        return refuse_types(from, to);
+    GR_TRY(check_reach(from, elements));
+    GR_TRY(check_reach(to, elements));
     fill_side(&job->from, from, elements);
     fill_side(&job->to, to, elements);
     if (is_yuv)
@@ -519,11 +516,11 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
 
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
                        const gr_publish_options *options, const struct gr_job_distance *distance,
-                       bool fetch, struct gr_plan *plan, const char *call)
+                       bool fetch, struct gr_plan *plan)
 {
     *plan = (struct gr_plan){.copies = false};
-    GR_TRY(check_options(from, to, options, fetch, call));
-    GR_TRY(check_shapes(from, to, call));
+    GR_TRY(check_options(from, to, options, fetch));
+    GR_TRY(check_shapes(from, to));
     fill_steps(&plan->job, from, to, options, fetch);
     if (distance) {
         plan->job.steps |= GR_JOB_DISTANCE;
@@ -533,7 +530,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
                   gr_dtype_size(to->dtype);
     if (plan->bytes == 0)
         return GR_OK;
-    GR_TRY(check_target(to, call));
+    GR_TRY(check_target(to));
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv && !from->packed &&
                       !to->packed && !(plan->job.steps & values);
@@ -541,7 +538,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
                    is_copyable(from) && is_copyable(to);
     if (plan->copies)
         return GR_OK;
-    return plan_kernel(from, to, same, options, plan, call);
+    return plan_kernel(from, to, same, options, plan);
 }
 
 void gr_plan_depth(struct gr_plan *plan, CUdeviceptr integers, unsigned bytes, CUdeviceptr floats,

@@ -27,7 +27,6 @@ struct work {
     CUstream stream;
     bool fetch;
     const struct gr_attachment *attachment; /* NULL: the resource has its data */
-    const char *call;
     struct planned *planned;
 };
 
@@ -47,17 +46,17 @@ static struct planes planes_of(const struct work *w)
 
 static gr_status check_tensors(const struct work *w)
 {
-    GR_REFUSE_IF(!w->tensor, w->call, "The tensor is NULL: did its creation fail?");
-    GR_REFUSE_IF(w->options.chroma_v && !w->options.chroma, w->call,
+    GR_REFUSE_IF(!w->tensor, "The tensor is NULL: did its creation fail?");
+    GR_REFUSE_IF(w->options.chroma_v && !w->options.chroma,
                  "`chroma_v` is set, but `chroma` is NULL: pass the U plane as `chroma`.");
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++) {
         if (i > 0 || !w->attachment)
-            GR_TRY(gr_tensor_check(planes.of[i], w->call));
+            GR_TRY(gr_tensor_check(planes.of[i]));
         if (i > 0)
-            GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane", w->call));
+            GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane"));
         if (w->fetch && planes.of[i]->info.read_only)
-            return gr_fail(GR_ERR_STATE, w->call, "The %s is read-only: fetch into a writable one.",
+            return gr_fail(GR_ERR_STATE, "The %s is read-only: fetch into a writable one.",
                            i ? "chroma plane" : "tensor");
     }
     return GR_OK;
@@ -69,14 +68,14 @@ static gr_status take(struct work *w, const gr_publish_options *options)
     if (w->attachment)
         *o = *options;
     else
-        GR_TRY(GR_TAKE(gr_publish_options, o, options, w->call));
+        GR_TRY(GR_TAKE(gr_publish_options, o, options));
     const char *both = o->scale && o->scale_f64   ? "scale"
                        : o->bias && o->bias_f64   ? "bias"
                        : o->alpha && o->alpha_f64 ? "alpha"
                                                   : NULL;
-    GR_REFUSE_IF(both, w->call, "`%s` and `%s_f64` are set: set one of the two.", both, both);
-    GR_REFUSE_IF((unsigned)o->layout > GR_LAYOUT_UYVY, w->call,
-                 "`layout` is %d, which is not a gr_layout.", (int)o->layout);
+    GR_REFUSE_IF(both, "`%s` and `%s_f64` are set: set one of the two.", both, both);
+    GR_REFUSE_IF((unsigned)o->layout > GR_LAYOUT_UYVY, "`layout` is %d, which is not a gr_layout.",
+                 (int)o->layout);
     return check_tensors(w);
 }
 
@@ -84,7 +83,7 @@ static gr_status refuse_ring(const struct work *w)
 {
     if (!w->options.ring && !w->options.timeout_ms)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The options have a ring or a timeout, which are for gr_publish() and "
                    "gr_fetch() without a resource: pass a resource of NULL, or leave both 0.");
 }
@@ -94,7 +93,7 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
     if (w->fetch || gr_resource_writes(resource))
         return GR_OK;
     return gr_fail(
-        GR_ERR_STATE, w->call,
+        GR_ERR_STATE,
         "The resource was registered or mapped read_only: to write, do so without read_only.");
 }
 
@@ -105,14 +104,14 @@ static gr_status make_plan(struct work *w)
     struct gr_publish_sides *s = &w->planned->sides;
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
                         &w->options, w->attachment ? w->attachment->distance : NULL, w->fetch,
-                        &w->planned->plan, w->call);
+                        &w->planned->plan);
 }
 
 /* Describes both sides of a mapped buffer, or before the map, and plans if they are known. */
 static gr_status plan(struct work *w, const gr_resource *resource)
 {
     struct gr_publish_sides *s = &w->planned->sides;
-    GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s, w->call));
+    GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s));
     if (!s->is_known)
         return GR_OK;
     if (w->attachment) {
@@ -121,10 +120,10 @@ static gr_status plan(struct work *w, const gr_resource *resource)
         s->mapped.shaped.what = "the attachment";
     }
     if (w->options.flip)
-        GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
-    GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
+        GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped"));
+    GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor) : GR_OK);
     if (w->buffer)
-        GR_TRY(gr_publish_locate(w->buffer, s, w->call));
+        GR_TRY(gr_publish_locate(w->buffer, s));
     return make_plan(w);
 }
 
@@ -137,9 +136,9 @@ static gr_status prepare(struct work *w, gr_resource *resource)
     const struct planes planes = planes_of(w);
     const bool is_empty = w->planned->plan.bytes == 0;
     for (unsigned i = 0; i < planes.count && !is_empty; i++)
-        GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context, w->call));
+        GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context));
     if (!is_empty && !w->planned->plan.copies)
-        GR_TRY(gr_launch_prepare(&w->planned->plan, &resource->kernels, w->call));
+        GR_TRY(gr_launch_prepare(&w->planned->plan, &resource->kernels));
     return w->options.wait_event ? gr_event_wait(w->stream, w->options.wait_event) : GR_OK;
 }
 
@@ -148,7 +147,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     GR_TRY(plan(w, resource));
     if (w->planned->sides.is_part && !w->fetch && (resource->flags & GR_WRITE_DISCARD))
-        return gr_fail(GR_ERR_STATE, w->call,
+        return gr_fail(GR_ERR_STATE,
                        "The image was registered write_discard, so the map loses the texels "
                        "outside of the rectangle: register it read_write, or map it and write all "
                        "of it by gr_buffer_publish().");
@@ -160,7 +159,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
 static gr_status copy_between(const struct work *w, const struct gr_picture *mapped,
                               const struct gr_picture *other)
 {
-    return gr_launch_copy(w->fetch ? mapped : other, w->fetch ? other : mapped, w->stream, w->call);
+    return gr_launch_copy(w->fetch ? mapped : other, w->fetch ? other : mapped, w->stream);
 }
 
 static gr_status copy_arrays(const struct work *w, const struct gr_picture *other)
@@ -188,7 +187,7 @@ static inline gr_status copy(const struct work *w, const struct gr_picture *othe
 
 static gr_status launch(struct work *w)
 {
-    return gr_launch_kernel(&w->planned->plan, &w->buffer->resource->kernels, w->stream, w->call);
+    return gr_launch_kernel(&w->planned->plan, &w->buffer->resource->kernels, w->stream);
 }
 
 static struct gr_job_side *mapped_side(struct work *w)
@@ -258,7 +257,7 @@ static gr_status launch_beside_array(struct work *w)
     const size_t pitch = mapped->height > 1 ? gr_linear_pitch(row) : row;
     const size_t bytes = pitch * (size_t)mapped->height * (size_t)mapped->depth;
     gr_status status = GR_OK;
-    GR_TRY(gr_linear_borrow(resource, bytes, w->stream, &memory, w->call));
+    GR_TRY(gr_linear_borrow(resource, bytes, w->stream, &memory));
     const struct gr_picture beside = in_memory(w, memory, pitch);
     if (w->fetch)
         status = copy(w, &beside);
@@ -291,7 +290,7 @@ static gr_status launch_on_image(struct work *w)
         (resource->image.layered && resource->image.cube))
         return launch_beside_array(w);
     GR_TRY_CUDA(gr_driver()->Array3DGetDescriptor(&described, array), "cuArray3DGetDescriptor",
-                "%s: the driver could not describe the mapped image.", w->call);
+                "%s: the driver could not describe the mapped image.", gr_call);
     return described.Height ? launch_on_surface(w) : launch_beside_array(w);
 }
 
@@ -314,13 +313,13 @@ static gr_status enqueue_host_tensors(struct work *w)
     gr_status status = GR_OK;
     for (int i = 0; i < 3 && status == GR_OK; i++)
         status = gr_host_tensor_begin(tensors[i], w->fetch, &w->buffer->resource->context,
-                                      w->stream, &moved[i], w->call);
+                                      w->stream, &moved[i]);
     if (status == GR_OK)
         status = plan(&on_device, w->buffer->resource);
     if (status == GR_OK)
         status = enqueue(&on_device);
     for (int i = 0; i < 3 && w->fetch && status == GR_OK; i++)
-        status = gr_host_tensor_read_back(&moved[i], w->stream, w->call);
+        status = gr_host_tensor_read_back(&moved[i], w->stream);
     for (int i = 0; i < 3; i++)
         gr_host_tensor_end(&moved[i]);
     return status;
@@ -334,7 +333,7 @@ static gr_status move_planned(struct work *w)
     if (w->planned->plan.bytes == 0)
         return GR_OK;
     for (unsigned i = 0; i < planes.count; i++) {
-        GR_TRY(gr_tensor_begin_checked_use(planes.of[i], w->stream, at, w->fetch, w->call));
+        GR_TRY(gr_tensor_begin_checked_use(planes.of[i], w->stream, at, w->fetch));
         is_on_host = is_on_host || planes.of[i]->info.memory == GR_MEMORY_HOST;
     }
     gr_status status =
@@ -353,7 +352,7 @@ static gr_status run_after_map(struct work *w)
         GR_TRY(prepare(w, w->buffer->resource));
         return move_planned(w);
     }
-    GR_TRY(gr_publish_locate(w->buffer, &w->planned->sides, w->call));
+    GR_TRY(gr_publish_locate(w->buffer, &w->planned->sides));
     /* the kernel's access to memory depends on the alignment of the address */
     if (!planned->plan.copies && !planned->sides.mapped.in_array)
         GR_TRY(make_plan(w));
@@ -366,11 +365,11 @@ static gr_status run_with_buffer(struct work *w)
     struct planned planned;
     gr_resource *resource = w->buffer->resource;
     GR_TRY(check_flags(w, resource));
-    GR_ENTER(&resource->context, w->call);
+    GR_ENTER(&resource->context);
     w->planned = &planned;
     GR_TRY(plan(w, resource));
     if (planned.plan.bytes || w->options.wait_event)
-        GR_TRY(gr_stream_check_capture(w->stream, w->call));
+        GR_TRY(gr_stream_check_capture(w->stream));
     GR_TRY(prepare(w, resource));
     return move_planned(w);
 }
@@ -379,12 +378,12 @@ static gr_status run_with_buffer(struct work *w)
 
 static gr_status with_buffer(struct work *w, const gr_publish_options *options)
 {
-    GR_TRY(gr_buffer_check(w->buffer, w->call));
+    GR_TRY(gr_buffer_check(w->buffer));
     if (!gr_buffer_is_live(w->buffer))
-        return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
+        return gr_fail(GR_ERR_STATE, "The resource is no longer mapped: map it again.");
     GR_TRY(take(w, options));
     GR_TRY(refuse_ring(w));
-    GR_TRY(gr_stream_check_given(w->stream, true, w->call));
+    GR_TRY(gr_stream_check_given(w->stream, true));
     if (w->stream == GR_STREAM_OF_MAP)
         w->stream = w->buffer->stream;
     return run_with_buffer(w);
@@ -393,15 +392,16 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
 gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
                             const gr_publish_options *options, CUstream stream)
 {
-    struct work w = {.buffer = buffer, .tensor = tensor, .stream = stream, .call = __func__};
+    GR_CALL();
+    struct work w = {.buffer = buffer, .tensor = tensor, .stream = stream};
     return with_buffer(&w, options);
 }
 
 gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor, const gr_publish_options *options,
                           CUstream stream)
 {
-    struct work w = {
-        .buffer = buffer, .tensor = tensor, .stream = stream, .fetch = true, .call = __func__};
+    GR_CALL();
+    struct work w = {.buffer = buffer, .tensor = tensor, .stream = stream, .fetch = true};
     return with_buffer(&w, options);
 }
 
@@ -415,7 +415,7 @@ static gr_status check_options(struct work *w, const gr_resource *resource,
     GR_TRY(check_flags(w, resource));
     if (!w->fetch || !(resource->flags & GR_WRITE_DISCARD))
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, w->call,
+    return gr_fail(GR_ERR_STATE,
                    "The resource was registered write_discard, so its contents are undefined after "
                    "a map: register it without write_discard to fetch.");
 }
@@ -427,8 +427,8 @@ static gr_status with_slot(struct work *w, const gr_publish_options *options)
     GR_TRY(take(w, options));
     gr_ring *ring = w->options.ring;
     if (!ring)
-        return gr_resource_check_given(NULL, w->call);
-    GR_TRY(gr_stream_check_given(w->stream, false, w->call));
+        return gr_resource_check_given(NULL);
+    GR_TRY(gr_stream_check_given(w->stream, false));
     GR_TRY((w->fetch ? gr_ring_acquire_read : gr_ring_acquire_write)(ring, w->stream, &slot, 1,
                                                                      w->options.timeout_ms));
     w->buffer = slot->buffer;
@@ -447,8 +447,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
 {
     GR_ENTERED entered = 0;
     struct planned planned;
-    struct gr_use use = {.call = w->call,
-                         .resources = &resource,
+    struct gr_use use = {.resources = &resource,
                          .n = 1,
                          .stream = w->stream,
                          .region = &planned.sides.region,
@@ -457,7 +456,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     if (!resource)
         return with_slot(w, options);
     w->planned = &planned;
-    GR_TRY(gr_resource_check(resource, w->call));
+    GR_TRY(gr_resource_check(resource));
     GR_TRY(check_options(w, resource, options));
     GR_TRY(gr_use_check(&use, &entered));
     GR_TRY(check_before_map(w, resource));
@@ -468,14 +467,16 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
                      const gr_publish_options *options, CUstream stream)
 {
-    struct work w = {.tensor = tensor, .stream = stream, .call = __func__};
+    GR_CALL();
+    struct work w = {.tensor = tensor, .stream = stream};
     return with_resource(&w, resource, options);
 }
 
 gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_options *options,
                    CUstream stream)
 {
-    struct work w = {.tensor = tensor, .stream = stream, .fetch = true, .call = __func__};
+    GR_CALL();
+    struct work w = {.tensor = tensor, .stream = stream, .fetch = true};
     return with_resource(&w, resource, options);
 }
 
@@ -491,7 +492,7 @@ gr_status gr_fetch_attachments(const struct gr_use *use, const struct gr_attachm
                                  .stream = use->stream,
                                  .fetch = true,
                                  .attachment = &attachments[i],
-                                 .call = use->call,
+
                                  .planned = &planned[i]};
         GR_TRY(check_options(&works[i], staging, attachments[i].options));
         GR_TRY(check_before_map(&works[i], staging));

@@ -65,7 +65,7 @@ enum gr_slices { GR_ONE_SLICE, GR_SLICES_OF_3D, GR_LAYERS };
  */
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
                           const struct gr_shaped *v, enum gr_slices slices,
-                          struct gr_picture *picture, const char *call);
+                          struct gr_picture *picture);
 
 /*
  * Makes two pictures of one channel from two tensors of equal shape, by joining dimensions. False
@@ -75,7 +75,7 @@ bool gr_pictures_of_elements(const struct gr_shaped *a, const struct gr_shaped *
                              struct gr_picture *of_a, struct gr_picture *of_b);
 
 /* Flips the picture vertically. Refuses chroma planes whose rows would not match. */
-gr_status gr_picture_flip(struct gr_picture *picture, const char *call);
+gr_status gr_picture_flip(struct gr_picture *picture);
 
 /* ---- The two sides: sides.c ------------------------------------------------------------------ */
 
@@ -95,14 +95,13 @@ struct gr_publish_sides {
  */
 gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
                               const gr_tensor *tensor, const gr_publish_options *options,
-                              struct gr_publish_sides *sides, const char *call);
+                              struct gr_publish_sides *sides);
 
 /*
  * Sets the address of the mapped side, which is described with an address of 0, or its array. The
  * CUDA context is current.
  */
-gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides,
-                            const char *call);
+gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides);
 
 /* ---- Plans, which call no driver: plan.c ----------------------------------------------------- */
 
@@ -150,7 +149,7 @@ static inline bool gr_dtype_is_number(gr_dtype dtype)
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
                        const gr_publish_options *options, const struct gr_job_distance *distance,
-                       bool fetch, struct gr_plan *plan, const char *call);
+                       bool fetch, struct gr_plan *plan);
 
 /*
  * For a side of the plan that is in a CUDA array: sets what the kernel accesses, a surface of the
@@ -177,16 +176,15 @@ void gr_yuv_plan(struct gr_job *job, const struct gr_picture *yuv, bool to_yuv,
 
 /* Copies a picture to another with the same layout. Each may be in a CUDA array. */
 gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
-                         CUstream stream, const char *call);
+                         CUstream stream);
 
 /*
  * Loads the kernel of a plan, or records why there is none. `module` is passed to gr_kernel_find().
  */
-gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const char *call);
+gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module);
 
 /* Launches the kernel of a plan. */
-gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
-                           const char *call);
+gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream);
 
 /* ---- Tensors in host memory: host_tensor.c --------------------------------------------------- */
 
@@ -203,11 +201,10 @@ struct gr_host_tensor {
  * context is current, and `moved` zero.
  */
 gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
-                               CUstream stream, struct gr_host_tensor *moved, const char *call);
+                               CUstream stream, struct gr_host_tensor *moved);
 
 /* Copies the elements back to host memory. */
-gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream,
-                                   const char *call);
+gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream);
 
 /* Frees the device memory in stream order. */
 void gr_host_tensor_end(struct gr_host_tensor *moved);

@@ -47,7 +47,7 @@ static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_l
 }
 
 static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_options *o,
-                             struct gr_publish_sides *sides, const char *call)
+                             struct gr_publish_sides *sides)
 {
     struct gr_shaped u, v;
     if (o->chroma)
@@ -55,18 +55,18 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
     if (o->chroma_v)
         v = shape_of(o->chroma_v, "`chroma_v`", GR_LAYOUT_SHAPE);
     return gr_picture_read(shaped, o->chroma ? &u : NULL, o->chroma_v ? &v : NULL, sides->slices,
-                           &sides->tensor, call);
+                           &sides->tensor);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
 /* Refuses a level, a layer or a rectangle that the image does not have. */
 static gr_status find_region(const gr_resource *resource, const gr_publish_options *o,
-                             struct gr_publish_sides *sides, const char *call)
+                             struct gr_publish_sides *sides)
 {
     struct gr_region *region = &sides->region;
     const bool all = o->layer == GR_ALL_LAYERS;
-    GR_TRY(gr_image_check_range(resource, o->level, all ? 0 : o->layer, call));
+    GR_TRY(gr_image_check_range(resource, o->level, all ? 0 : o->layer));
     const size_t width = gr_level_extent(resource->image.width, o->level);
     const size_t height = gr_level_extent(resource->image.height, o->level);
     *region = (struct gr_region){.level = o->level,
@@ -80,7 +80,7 @@ static gr_status find_region(const gr_resource *resource, const gr_publish_optio
     if (o->x < width && o->y < height && region->width <= width - o->x &&
         region->height <= height - o->y)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The rectangle at x %u, y %u with width %u and height %u is not within level "
                    "%u of the image, which has %zu x %zu texels.",
                    o->x, o->y, o->width, o->height, o->level, width, height);
@@ -123,14 +123,13 @@ static const struct packed *packed_of(const gr_image_info *info)
 }
 
 static gr_status describe_image(const gr_image_info *info, enum gr_slices slices,
-                                const struct gr_region *region, struct gr_picture *p,
-                                const char *call)
+                                const struct gr_region *region, struct gr_picture *p)
 {
     const size_t texel = info->texel_bytes;
     const struct packed *packed = packed_of(info);
     const gr_dtype dtype = packed ? packed->dtype : gr_array_dtype(info->format);
     if (!dtype)
-        return gr_image_refuse_compressed(info->format, call);
+        return gr_image_refuse_compressed(info->format);
     *p = (struct gr_picture){
         .dtype = dtype,
         .packed = packed ? packed->element : 0,
@@ -160,9 +159,9 @@ static gr_status describe_image(const gr_image_info *info, enum gr_slices slices
 
 /* Describes linear memory, which contains only the level and layer that were mapped. */
 static gr_status take_linear(const gr_buffer *buffer, const struct gr_region *r,
-                             struct gr_picture *p, const char *call)
+                             struct gr_picture *p)
 {
-    GR_REFUSE_IF(buffer->level != r->level || buffer->layer != r->layer || r->layers > 1, call,
+    GR_REFUSE_IF(buffer->level != r->level || buffer->layer != r->layer || r->layers > 1,
                  "gr_map_linear() mapped level %u, layer %u, but the options name level %u, %u "
                  "layer%s from %u on: use gr_map(), which maps all of them.",
                  buffer->level, buffer->layer, r->level, r->layers, gr_s(r->layers), r->layer);
@@ -174,12 +173,11 @@ static gr_status take_linear(const gr_buffer *buffer, const struct gr_region *r,
 }
 
 static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer,
-                            const gr_publish_options *o, struct gr_publish_sides *sides,
-                            const char *call)
+                            const gr_publish_options *o, struct gr_publish_sides *sides)
 {
     gr_image_info info;
-    GR_TRY(find_region(resource, o, sides, call));
-    GR_REFUSE_IF(o->offset || o->target, call,
+    GR_TRY(find_region(resource, o, sides));
+    GR_REFUSE_IF(o->offset || o->target,
                  "`offset` and `target` are for buffers, but this is an image: omit them.");
     sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
                     : o->layer == GR_ALL_LAYERS ? GR_LAYERS
@@ -190,7 +188,7 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
     if (!sides->is_known)
         GR_TRY(gr_image_query(buffer, &info));
     sides->is_known = true;
-    GR_TRY(describe_image(&info, sides->slices, &sides->region, &sides->mapped, call));
+    GR_TRY(describe_image(&info, sides->slices, &sides->region, &sides->mapped));
     if (has_rectangle(o))
         sides->mapped.shaped.what = "the rectangle of the image";
     return GR_OK;
@@ -203,17 +201,16 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
  * tensor.
  */
 static gr_status describe_buffer(size_t size, const struct gr_shaped *tensor,
-                                 const gr_publish_options *o, struct gr_shaped *shaped,
-                                 const char *call)
+                                 const gr_publish_options *o, struct gr_shaped *shaped)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = tensor->dtype, .ndim = tensor->ndim,
                                   .shape = tensor->shape, .layout = tensor->layout);
     struct gr_shape shape;
-    GR_TRY(o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target, call) : GR_OK);
-    GR_TRY(gr_shape_init(&shape, &desc, call));
-    GR_REFUSE_IF(desc.offset > SIZE_MAX - o->offset, call,
+    GR_TRY(o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target) : GR_OK);
+    GR_TRY(gr_shape_init(&shape, &desc));
+    GR_REFUSE_IF(desc.offset > SIZE_MAX - o->offset,
                  "The sum of `offset` and the offset of `target` is too large.");
-    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, size, "buffer", call));
+    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, size, "buffer"));
     *shaped = (struct gr_shaped){.what = "the buffer",
                                  .dtype = desc.dtype,
                                  .layout = desc.layout,
@@ -236,38 +233,36 @@ static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_sh
 }
 
 static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
-                             const gr_publish_options *o, struct gr_publish_sides *sides,
-                             const char *call)
+                             const gr_publish_options *o, struct gr_publish_sides *sides)
 {
     struct gr_shaped shaped;
-    GR_REFUSE_IF(o->level || o->layer, call,
+    GR_REFUSE_IF(o->level || o->layer,
                  "`level` and `layer` are for images, but this is a buffer: leave them 0.");
-    GR_REFUSE_IF(has_rectangle(o), call,
+    GR_REFUSE_IF(has_rectangle(o),
                  "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave them "
                  "0, and describe a part of it by an offset, a shape and strides.");
-    GR_TRY(describe_buffer(size, tensor, o, &shaped, call));
+    GR_TRY(describe_buffer(size, tensor, o, &shaped));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
-        GR_TRY(read_tensor(tensor, o, sides, call));
-        return gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped, call);
+        GR_TRY(read_tensor(tensor, o, sides));
+        return gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped);
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
     sides->tensor.shaped = *tensor;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "%s, with gaps between elements in more than three dimensions: copy it to a "
                    "compact tensor first (gr_tensor_clone()).",
                    GR_SENTENCE(&sides->tensor));
 }
 
-gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides,
-                            const char *call)
+gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides)
 {
     const gr_resource *resource = buffer->resource;
     const struct gr_region *r = &sides->region;
     struct gr_picture *p = &sides->mapped;
     CUarray array;
     if (buffer->pitch)
-        return take_linear(buffer, r, p, call);
+        return take_linear(buffer, r, p);
     if (!resource->is_image) {
         p->base += buffer->ptr;
         p->chroma.u.base += buffer->ptr;
@@ -284,25 +279,25 @@ gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *si
 
 gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
                               const gr_tensor *tensor, const gr_publish_options *options,
-                              struct gr_publish_sides *sides, const char *call)
+                              struct gr_publish_sides *sides)
 {
     const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
     struct gr_picture *own = &sides->tensor, *mapped = &sides->mapped;
     *sides = (struct gr_publish_sides){.is_known = true, .arrays = 1};
     if (!resource->is_image) {
-        GR_TRY(read_buffer(buffer ? buffer->size : resource->size, &shaped, options, sides, call));
+        GR_TRY(read_buffer(buffer ? buffer->size : resource->size, &shaped, options, sides));
         /* beside integers of 32 and 64 bits, smaller ones are numbers, too */
         own->is_number = mapped->is_number =
             gr_dtype_is_number(own->dtype) || gr_dtype_is_number(mapped->dtype);
         return GR_OK;
     }
-    GR_TRY(read_image(resource, buffer, options, sides, call));
+    GR_TRY(read_image(resource, buffer, options, sides));
     if (!sides->is_known)
         return GR_OK;
     if (sides->slices != GR_ONE_SLICE)
         GR_TRY(gr_tensor_refuse_array(
-            tensor, "which a 3D image or all layers cannot be copied to or from", call));
-    GR_TRY(read_tensor(&shaped, options, sides, call));
+            tensor, "which a 3D image or all layers cannot be copied to or from"));
+    GR_TRY(read_tensor(&shaped, options, sides));
     own->is_number = mapped->is_number; /* integers have the same meaning on both sides */
     return GR_OK;
 }

@@ -50,7 +50,7 @@ struct gr_backend {
     bool cuda_on_any_thread;
 
     /* Called if on_thread() returned false: records the reason and returns the error. */
-    gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
+    gr_status (*refuse_thread)(const gr_resource *resource);
 
     /* Returns the CUDA memory that the resource imported. NULL: the backend imports no memory. */
     CUexternalMemory (*external_memory)(const gr_resource *resource);
@@ -68,8 +68,7 @@ struct gr_backend {
      * Replaced storage of a resource that `follows` is registered again, unless the stream, which
      * may be NULL, captures a graph: the driver could not allocate.
      */
-    gr_status (*check_storage)(gr_resource *const resources[], size_t n, CUstream stream,
-                               const char *call);
+    gr_status (*check_storage)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
      * Maps a run of at most GR_BATCH resources of one CUDA context: all or none. `current` of each
@@ -108,7 +107,7 @@ struct gr_backend {
      * is needed: they may not exist before. If there are none, the order stays undefined. NULL: the
      * program sets the semaphores.
      */
-    gr_status (*begin_order)(gr_resource *resource, const char *call);
+    gr_status (*begin_order)(gr_resource *resource);
 
     /*
      * For a ring: begin_use() starts the use by the graphics API after a release by CUDA, and
@@ -128,8 +127,7 @@ struct gr_backend {
      * for a backend without images.
      */
     gr_status (*array)(const gr_resource *resource, unsigned level, unsigned layer, CUarray *array);
-    gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array,
-                                 const char *call);
+    gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array);
 
     /*
      * For an image of a transport that copies: whether the next map and its release can move only
@@ -178,7 +176,7 @@ struct gr_backend {
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
     gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
-                                  gr_semaphore_desc *info, const char *call);
+                                  gr_semaphore_desc *info);
 
     /*
      * Creates a timeline semaphore that export_semaphore() can export, for a ring of such
@@ -191,7 +189,7 @@ struct gr_backend {
      * export_semaphore() can export and begin_use() can wait for. If that is impossible, returns
      * NULL and records no error.
      */
-    struct gr_semaphore_pair *(*create_pair)(const gr_resource *resource, const char *call);
+    struct gr_semaphore_pair *(*create_pair)(const gr_resource *resource);
 };
 
 /* ---- Threads --------------------------------------------------------------------------------- */
@@ -216,18 +214,15 @@ static inline bool gr_resource_on_thread(const gr_resource *resource)
 }
 
 /* Returns GR_OK if this thread may use the resource, otherwise the recorded error. */
-static inline gr_status gr_resource_check_thread(const gr_resource *resource, const char *call)
+static inline gr_status gr_resource_check_thread(const gr_resource *resource)
 {
-    return gr_resource_on_thread(resource) ? GR_OK
-                                           : resource->backend->refuse_thread(resource, call);
+    return gr_resource_on_thread(resource) ? GR_OK : resource->backend->refuse_thread(resource);
 }
 
 /* Like gr_resource_check_thread(), for calls that use the graphics API, even in a ring. */
-static inline gr_status gr_resource_check_graphics_here(const gr_resource *resource,
-                                                        const char *call)
+static inline gr_status gr_resource_check_graphics_here(const gr_resource *resource)
 {
-    return gr_resource_graphics_here(resource) ? GR_OK
-                                               : resource->backend->refuse_thread(resource, call);
+    return gr_resource_graphics_here(resource) ? GR_OK : resource->backend->refuse_thread(resource);
 }
 
 /* ---- Failures and deferred releases ---------------------------------------------------------- */

@@ -59,27 +59,27 @@ void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transpor
                                 row_of(transport)->name, why));
 }
 
-gr_status gr_transports_check(unsigned transports, const char *call)
+gr_status gr_transports_check(unsigned transports)
 {
     if (!(transports & ~(unsigned)GR_TRANSPORT_ANY))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
                    "GR_TRANSPORT_ANY.",
                    transports);
 }
 
-gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call)
+gr_status gr_in_flight_check(unsigned n, unsigned flags)
 {
     if (!n)
         return GR_OK;
-    GR_REFUSE_IF(n < 2 || n > GR_MOST_IN_FLIGHT, call,
+    GR_REFUSE_IF(n < 2 || n > GR_MOST_IN_FLIGHT,
                  "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
                  GR_MOST_IN_FLIGHT);
     if (flags & (GR_READ_ONLY | GR_WRITE_DISCARD))
         return GR_OK;
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "`in_flight` is %u, but the resource is read_write: what CUDA reads is the frame "
         "before, so its frames cannot overlap. Register it write_discard or read_only, "
         "or leave `in_flight` 0.",
@@ -104,7 +104,7 @@ static gr_status try_transport(void *of, size_t i)
     snprintf(choice->text, sizeof(choice->text), has_reason ? "%s (%s)" : "%s%s", name,
              choice->reason);
     if (has_reason)
-        gr_log(GR_LOG_INFO, "%s: transport %s", choice->call, choice->text);
+        gr_log(GR_LOG_INFO, "%s: transport %s", gr_call, choice->text);
     return GR_OK;
 }
 
@@ -117,7 +117,7 @@ static bool leads_to_next(void *of, size_t i, const struct gr_error_record *erro
                                 error->code == CUDA_ERROR_INVALID_VALUE;
     if (choice->is_last || refuses_object || !(row->errors & 1u << error->status))
         return false;
-    gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", choice->call, row->name, error->message);
+    gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", gr_call, row->name, error->message);
     if (i > 0)
         return true;
     const bool has_code = error->code_name[0];

@@ -6,7 +6,6 @@
 #include "lib/resource/resource_types.h"
 
 struct gr_transport_choice {
-    const char *call;
     gr_transport order[4]; /* the allowed transports, the best one first */
     size_t count;
     /* the graphics API draws on another device than CUDA computes on */
@@ -22,10 +21,10 @@ struct gr_transport_choice {
 };
 
 /* Refuses a value of the option `transports` that has unknown bits. */
-gr_status gr_transports_check(unsigned transports, const char *call);
+gr_status gr_transports_check(unsigned transports);
 
 /* Refuses a value of the option `in_flight` that is impossible with these flags; 0 is possible. */
-gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call);
+gr_status gr_in_flight_check(unsigned n, unsigned flags);
 
 /* Appends a transport to the order if it is allowed. */
 static inline void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed,

@@ -31,9 +31,10 @@ static bool is_unbound(const gr_resource *resource)
 
 static void release_now(gr_buffer *buffer)
 {
+    GR_CALL_AS("gr_buffer_release_later");
     GR_NO_STATUS();
     gr_attempt_begin(); /* the warning is enough */
-    const gr_status status = gr_buffer_release_taken(buffer, "gr_buffer_release_later");
+    const gr_status status = gr_buffer_release_taken(buffer);
     gr_attempt_end();
     if (status != GR_OK)
         gr_error_unreceived("gr_buffer_release_later");
@@ -177,20 +178,21 @@ static void release_in_turn(gr_buffer *buffer)
 }
 
 /* Ends the caller's ownership of the buffer: a second release is refused. */
-static gr_status take_back(gr_buffer *buffer, const char *call)
+static gr_status take_back(gr_buffer *buffer)
 {
-    GR_TRY(gr_buffer_check(buffer, call));
+    GR_TRY(gr_buffer_check(buffer));
     if (gr_buffer_is_live(buffer))
-        GR_TRY(gr_resource_check_ring(buffer->resource, call));
+        GR_TRY(gr_resource_check_ring(buffer->resource));
     buffer->later = true;
     return GR_OK;
 }
 
 void gr_buffer_release_later(gr_buffer *buffer)
 {
+    GR_CALL();
     if (!buffer)
         return;
-    if (take_back(buffer, __func__) != GR_OK) {
+    if (take_back(buffer) != GR_OK) {
         gr_error_show(__func__);
         return;
     }

@@ -11,9 +11,9 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 
-gr_status gr_image_refuse_compressed(unsigned format, const char *call)
+gr_status gr_image_refuse_compressed(unsigned format)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "CUDA describes the image by format 0x%x, whose texels are compressed: they are "
                    "not the channels of a tensor. Map it by gr_map_linear(), and describe to "
                    "gr_buffer_tensor() the 8 or 16 uint8 of each block, with `strides`.",
@@ -55,10 +55,11 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
 
 const gr_image_info *gr_buffer_get_image_info(gr_buffer *buffer)
 {
+    GR_CALL();
     GR_ENTERED entered = 0;
     gr_image_info info;
-    if (gr_image_check(buffer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &entered, __func__) != GR_OK ||
+    if (gr_image_check(buffer) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &entered) != GR_OK ||
         gr_image_query(buffer, &info) != GR_OK)
         return NULL;
     buffer->info = info;
@@ -67,10 +68,11 @@ const gr_image_info *gr_buffer_get_image_info(gr_buffer *buffer)
 
 CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
 {
+    GR_CALL();
     GR_ENTERED entered = 0;
     CUarray array = NULL;
-    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &entered, __func__) != GR_OK)
+    if (gr_image_check_part(buffer, level, layer) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &entered) != GR_OK)
         return NULL;
     gr_resource *resource = buffer->resource;
     return resource->backend->array(resource, level, layer, &array) == GR_OK ? array : NULL;
@@ -78,13 +80,14 @@ CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
 
 CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
 {
+    GR_CALL();
     GR_ENTERED entered = 0;
     CUmipmappedArray array = NULL;
-    if (gr_image_check(buffer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &entered, __func__) != GR_OK)
+    if (gr_image_check(buffer) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &entered) != GR_OK)
         return NULL;
     gr_resource *resource = buffer->resource;
-    return resource->backend->mipmapped_array(resource, &array, __func__) == GR_OK ? array : NULL;
+    return resource->backend->mipmapped_array(resource, &array) == GR_OK ? array : NULL;
 }
 
 /* ---- Linear memory, and the copies of transports that copy ----------------------------------- */

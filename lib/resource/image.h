@@ -18,7 +18,7 @@ static inline size_t gr_level_extent(size_t extent, unsigned level)
 }
 
 /* Refuses an image of compressed blocks, which are no tensor. */
-gr_status gr_image_refuse_compressed(unsigned format, const char *call);
+gr_status gr_image_refuse_compressed(unsigned format);
 
 /* Describes the image before it is mapped. False if the description is known only after a map. */
 bool gr_image_info_if_known(const gr_resource *resource, gr_image_info *info);

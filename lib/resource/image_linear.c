@@ -19,12 +19,11 @@ struct part {
     size_t first_slice; /* the layer, if the array contains all layers */
 };
 
-static gr_status measure_part(const gr_image_info *info, unsigned level, struct part *part,
-                              const char *call)
+static gr_status measure_part(const gr_image_info *info, unsigned level, struct part *part)
 {
     const struct gr_element element = gr_format_element(info->format, info->channels);
     if (element.bytes == 0)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "CUDA describes the image by format 0x%x, which grinterop does not know: it "
                        "has no linear form. Use gr_buffer_array().",
                        (unsigned)info->format);
@@ -34,27 +33,26 @@ static gr_status measure_part(const gr_image_info *info, unsigned level, struct 
 
 /* Finds the array and extent of one level and layer. The CUDA context is current. */
 static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
-                           struct part *part, const char *call)
+                           struct part *part)
 {
     gr_image_info info;
     GR_TRY(gr_image_query(buffer, &info));
-    GR_TRY(measure_part(&info, level, part, call));
+    GR_TRY(measure_part(&info, level, part));
     part->first_slice = info.layered ? layer : 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
 
-static gr_status check_linear(const gr_linear_desc *memory, const struct part *part,
-                              const char *call)
+static gr_status check_linear(const gr_linear_desc *memory, const struct part *part)
 {
-    GR_REFUSE_IF(!memory->device == !memory->host, call, "Set either `device` or `host`: %s set.",
+    GR_REFUSE_IF(!memory->device == !memory->host, "Set either `device` or `host`: %s set.",
                  memory->device ? "both are" : "neither is");
-    GR_REFUSE_IF(memory->pitch && memory->pitch < part->size.row, call,
+    GR_REFUSE_IF(memory->pitch && memory->pitch < part->size.row,
                  "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at least "
                  "that, or 0 for rows without gaps.",
                  memory->pitch, gr_s(memory->pitch), part->size.row);
     size_t pitch = memory->pitch ? memory->pitch : part->size.row;
     GR_REFUSE_IF(
-        memory->slice && (memory->slice % pitch || memory->slice / pitch < part->size.rows), call,
+        memory->slice && (memory->slice % pitch || memory->slice / pitch < part->size.rows),
         "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: %zu): the slice "
         "must be a multiple of the pitch, and large enough for all rows.",
         memory->slice, gr_s(memory->slice), part->size.rows, pitch);
@@ -63,9 +61,9 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
 
 /* Copies out of the image if `out` is set, otherwise into it. */
 static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
-                           CUstream stream, const char *call)
+                           CUstream stream)
 {
-    GR_TRY(check_linear(memory, part, call));
+    GR_TRY(check_linear(memory, part));
     const size_t pitch = memory->pitch ? memory->pitch : part->size.row;
     const struct gr_copy_side array = gr_copy_array(part->array, part->first_slice);
     const struct gr_copy_side linear = {
@@ -79,42 +77,43 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
                 "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the memory "
                 "large enough?",
-                call, part->size.rows * part->size.slices, part->size.row);
+                gr_call, part->size.rows * part->size.slices, part->size.row);
     return GR_OK;
 }
 
 static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                            const gr_linear_desc *given, bool out, CUstream stream,
-                            const char *call)
+                            const gr_linear_desc *given, bool out, CUstream stream)
 {
     struct part part;
     gr_linear_desc memory;
-    GR_TRY(gr_image_check_part(buffer, level, layer, call));
-    GR_REFUSE_IF(!given, call, "The description of the linear memory is NULL.");
-    GR_TRY(GR_TAKE(gr_linear_desc, &memory, given, call));
+    GR_TRY(gr_image_check_part(buffer, level, layer));
+    GR_REFUSE_IF(!given, "The description of the linear memory is NULL.");
+    GR_TRY(GR_TAKE(gr_linear_desc, &memory, given));
     if (!out && !gr_resource_writes(buffer->resource))
         return gr_fail(
-            GR_ERR_STATE, call,
+            GR_ERR_STATE,
             "The image was registered or mapped read_only: to write, do so without read_only.");
-    GR_TRY(gr_stream_check_given(stream, true, call));
+    GR_TRY(gr_stream_check_given(stream, true));
     if (stream == GR_STREAM_OF_MAP)
         stream = buffer->stream;
-    GR_ENTER(&buffer->resource->context, call);
-    GR_TRY(gr_stream_check_capture(stream, call));
-    GR_TRY(find_part(buffer, level, layer, &part, call));
-    return copy_part(&part, &memory, out, stream, call);
+    GR_ENTER(&buffer->resource->context);
+    GR_TRY(gr_stream_check_capture(stream));
+    GR_TRY(find_part(buffer, level, layer, &part));
+    return copy_part(&part, &memory, out, stream);
 }
 
 gr_status gr_buffer_copy_to_linear(gr_buffer *buffer, unsigned level, unsigned layer,
                                    const gr_linear_desc *to, CUstream stream)
 {
-    return copy_image(buffer, level, layer, to, true, stream, __func__);
+    GR_CALL();
+    return copy_image(buffer, level, layer, to, true, stream);
 }
 
 gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned layer,
                                      const gr_linear_desc *from, CUstream stream)
 {
-    return copy_image(buffer, level, layer, from, false, stream, __func__);
+    GR_CALL();
+    return copy_image(buffer, level, layer, from, false, stream);
 }
 
 /* ---- Staging memory -------------------------------------------------------------------------- */
@@ -122,7 +121,7 @@ gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned
 /* Row pitches are multiples of this number, for coalesced access in kernels. */
 #define PITCH_ALIGNMENT ((size_t)256)
 
-static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char *call)
+static gr_status reserve_staging(gr_resource *resource, size_t bytes)
 {
     struct gr_staging *staging = &resource->staging;
     if (staging->room >= bytes)
@@ -130,8 +129,8 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
     const struct gr_driver_api *cu = gr_driver();
     CUdeviceptr larger;
     GR_TRY_CUDA(cu->MemAlloc(&larger, bytes), "cuMemAlloc",
-                "%s: %zu byte%s of device memory for the copy could not be allocated.", call, bytes,
-                gr_s(bytes));
+                "%s: %zu byte%s of device memory for the copy could not be allocated.", gr_call,
+                bytes, gr_s(bytes));
     if (staging->ptr)
         cu->MemFree(staging->ptr); /* waits for work that still uses the memory */
     staging->ptr = larger;
@@ -155,9 +154,9 @@ size_t gr_linear_pitch(size_t row_bytes)
 }
 
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
-                           CUdeviceptr *memory, const char *call)
+                           CUdeviceptr *memory)
 {
-    GR_TRY(reserve_staging(resource, bytes, call));
+    GR_TRY(reserve_staging(resource, bytes));
     *memory = resource->staging.ptr;
     return gr_work_follow(&resource->staging.work, stream);
 }
@@ -167,27 +166,27 @@ static size_t staging_bytes(const struct part *part)
     return gr_linear_pitch(part->size.row) * part->size.rows * part->size.slices;
 }
 
-gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level)
 {
     gr_image_info info;
     struct part part = {0};
     if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
-    GR_TRY(measure_part(&info, level, &part, call));
-    return reserve_staging(resource, staging_bytes(&part), call);
+    GR_TRY(measure_part(&info, level, &part));
+    return reserve_staging(resource, staging_bytes(&part));
 }
 
-gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
+gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer)
 {
     gr_resource *resource = buffer->resource;
     struct part part;
-    GR_TRY(find_part(buffer, level, layer, &part, call));
+    GR_TRY(find_part(buffer, level, layer, &part));
     size_t pitch = gr_linear_pitch(part.size.row);
     size_t size = staging_bytes(&part);
     gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
-    GR_TRY(gr_linear_borrow(resource, size, buffer->stream, &memory.device, call));
+    GR_TRY(gr_linear_borrow(resource, size, buffer->stream, &memory.device));
     if (gr_resource_reads(resource))
-        GR_TRY(copy_part(&part, &memory, true, buffer->stream, call));
+        GR_TRY(copy_part(&part, &memory, true, buffer->stream));
     atomic_store_explicit(&buffer->ptr, memory.device, memory_order_relaxed);
     buffer->size = size;
     atomic_store_explicit(&buffer->pitch, pitch, memory_order_relaxed);
@@ -196,14 +195,14 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     return GR_OK;
 }
 
-gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call)
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream)
 {
     struct part part;
     const gr_linear_desc memory =
         GR_INIT(gr_linear_desc, .device = buffer->ptr, .pitch = buffer->pitch);
     if (gr_resource_writes(buffer->resource)) {
-        GR_TRY(find_part(buffer, buffer->level, buffer->layer, &part, call));
-        GR_TRY(copy_part(&part, &memory, false, stream, call));
+        GR_TRY(find_part(buffer, buffer->level, buffer->layer, &part));
+        GR_TRY(copy_part(&part, &memory, false, stream));
     }
     return gr_work_mark(&buffer->resource->staging.work, stream);
 }

@@ -141,13 +141,13 @@ static void end_unused(struct gr_objects *set)
 }
 
 /* Reserves memory for one more object, so that put() cannot fail. The CUDA context is current. */
-static gr_status reserve(gr_resource *resource, const char *call)
+static gr_status reserve(gr_resource *resource)
 {
     struct gr_objects *set = resource->objects;
     if (!set) {
         set = calloc(1, sizeof(*set));
         if (!set)
-            return gr_fail_memory(call);
+            return gr_fail_memory();
         const gr_status status = gr_event_create(&set->work.event);
         if (status != GR_OK) {
             free(set);
@@ -162,7 +162,7 @@ static gr_status reserve(gr_resource *resource, const char *call)
     size_t room = set->room ? 2 * set->room : 8;
     struct object *items = realloc(set->items, room * sizeof(*items));
     if (!items)
-        return gr_fail_memory(call);
+        return gr_fail_memory();
     set->items = items;
     set->room = room;
     return GR_OK;
@@ -182,15 +182,14 @@ static void put(gr_resource *resource, struct object new)
 }
 
 /* Returns the mapping of an image; NULL after recording an error. */
-static gr_buffer *mapping_of(const gr_resource *resource, const char *call)
+static gr_buffer *mapping_of(const gr_resource *resource)
 {
-    if (gr_resource_check_slot(resource, call) != GR_OK ||
-        gr_resource_check_open(resource, call) != GR_OK)
+    if (gr_resource_check_slot(resource) != GR_OK || gr_resource_check_open(resource) != GR_OK)
         return NULL;
     gr_buffer *mapped = resource->mapped;
     if (mapped && !mapped->later)
         return mapped;
-    gr_fail(GR_ERR_STATE, call,
+    gr_fail(GR_ERR_STATE,
             "The resource is not mapped, and its surfaces and textures are valid only while it is: "
             "map it first.");
     return NULL;
@@ -199,10 +198,10 @@ static gr_buffer *mapping_of(const gr_resource *resource, const char *call)
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
 static gr_status make_surface(gr_resource *resource, const gr_texture_options *place, CUarray array,
-                              CUsurfObject *surface, const char *call)
+                              CUsurfObject *surface)
 {
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
-    GR_TRY(reserve(resource, call));
+    GR_TRY(reserve(resource));
     GR_TRY_CUDA(gr_driver()->SurfObjectCreate(surface, &described), "cuSurfObjectCreate",
                 "The driver did not create a surface of level %u, layer %u.", place->level,
                 place->layer);
@@ -210,17 +209,17 @@ static gr_status make_surface(gr_resource *resource, const gr_texture_options *p
     return GR_OK;
 }
 
-static CUsurfObject surface_of(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
+static CUsurfObject surface_of(gr_buffer *buffer, unsigned level, unsigned layer)
 {
     GR_ENTERED entered = 0;
     CUarray array;
     CUsurfObject surface = 0;
-    if (gr_image_check_part(buffer, level, layer, call) != GR_OK)
+    if (gr_image_check_part(buffer, level, layer) != GR_OK)
         return 0;
     gr_resource *resource = buffer->resource;
     if (!(resource->flags & GR_SURFACE_LOAD_STORE)) {
         gr_fail(
-            GR_ERR_STATE, call,
+            GR_ERR_STATE,
             "The image was not registered for surfaces: register it with GR_SURFACE_LOAD_STORE.");
         return 0;
     }
@@ -229,23 +228,25 @@ static CUsurfObject surface_of(gr_buffer *buffer, unsigned level, unsigned layer
     struct object *o = find(resource, SURFACE, &place);
     if (is_current(resource, o))
         return o->handle;
-    if (gr_context_enter(&resource->context, &entered, call) != GR_OK ||
+    if (gr_context_enter(&resource->context, &entered) != GR_OK ||
         resource->backend->array(resource, level, place.layer, &array) != GR_OK)
         return 0;
     if (has_source(resource, o, array))
         return o->handle;
-    return make_surface(resource, &place, array, &surface, call) == GR_OK ? surface : 0;
+    return make_surface(resource, &place, array, &surface) == GR_OK ? surface : 0;
 }
 
 CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer)
 {
-    return surface_of(buffer, level, layer, __func__);
+    GR_CALL();
+    return surface_of(buffer, level, layer);
 }
 
 CUsurfObject gr_resource_surface(gr_resource *resource, unsigned level, unsigned layer)
 {
-    gr_buffer *buffer = mapping_of(resource, __func__);
-    return buffer ? surface_of(buffer, level, layer, __func__) : 0;
+    GR_CALL();
+    gr_buffer *buffer = mapping_of(resource);
+    return buffer ? surface_of(buffer, level, layer) : 0;
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -268,38 +269,37 @@ static bool reads_floats(const gr_image_info *info, const gr_texture_options *o)
 }
 
 /* Checks that each enum has a valid value. */
-static gr_status check_values(const gr_texture_options *o, const char *call)
+static gr_status check_values(const gr_texture_options *o)
 {
     for (int i = 0; i < 3; i++)
-        GR_REFUSE_IF((unsigned)o->address[i] > GR_ADDRESS_MIRROR, call,
+        GR_REFUSE_IF((unsigned)o->address[i] > GR_ADDRESS_MIRROR,
                      "`address` contains an invalid gr_address.");
     GR_REFUSE_IF((unsigned)o->filter > GR_FILTER_LINEAR ||
                      (unsigned)o->mip_filter > GR_FILTER_LINEAR,
-                 call, "`filter` or `mip_filter` is an invalid gr_filter.");
+                 "`filter` or `mip_filter` is an invalid gr_filter.");
     GR_REFUSE_IF((unsigned)o->as_float > GR_CHOICE_NO || (unsigned)o->srgb > GR_CHOICE_NO ||
                      (unsigned)o->normalized_coordinates > GR_CHOICE_NO,
-                 call, "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
-    GR_REFUSE_IF(o->anisotropy > 16, call, "`anisotropy` must be at most 16.");
+                 "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
+    GR_REFUSE_IF(o->anisotropy > 16, "`anisotropy` must be at most 16.");
     /* This condition also rejects NaN. */
-    GR_REFUSE_IF(!(o->min_level >= 0 && o->mip_bias == o->mip_bias), call,
+    GR_REFUSE_IF(!(o->min_level >= 0 && o->mip_bias == o->mip_bias),
                  "`min_level` must be at least 0, and neither it nor `mip_bias` may be NaN.");
     return GR_OK;
 }
 
 /* Checks the mip level options against the other options and the image. */
-static gr_status check_levels(const gr_texture_options *o, const gr_image_info *info,
-                              const char *call)
+static gr_status check_levels(const gr_texture_options *o, const gr_image_info *info)
 {
     GR_REFUSE_IF(!o->whole &&
                      (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->level_count > 0),
-                 call, "Options for several mip levels need `whole`, which selects all levels.");
+                 "Options for several mip levels need `whole`, which selects all levels.");
     if (!o->whole)
         return GR_OK;
-    GR_REFUSE_IF(o->min_level > (float)(info->levels - 1), call,
+    GR_REFUSE_IF(o->min_level > (float)(info->levels - 1),
                  "`min_level` is beyond the image's last level.");
     if (o->level_count <= info->levels - (unsigned)o->min_level)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`level_count` is %u, but from level %u on the image has only %u: pass that "
                    "number or less, or 0 for all of them.",
                    o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
@@ -307,30 +307,30 @@ static gr_status check_levels(const gr_texture_options *o, const gr_image_info *
 
 /* Checks all options against the other options and the image. */
 static gr_status check_together(const gr_texture_options *o, const gr_image_info *info, bool floats,
-                                bool srgb, bool normalized, const char *call)
+                                bool srgb, bool normalized)
 {
     for (int i = 0; i < 3; i++)
-        GR_REFUSE_IF(o->address[i] >= GR_ADDRESS_WRAP && !normalized, call,
+        GR_REFUSE_IF(o->address[i] >= GR_ADDRESS_WRAP && !normalized,
                      "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need `normalized_coordinates` to be "
                      "GR_CHOICE_YES.");
     const bool has_integers_only = info->format == GR_FORMAT_UNSIGNED_INT32 ||
                                    info->format == GR_FORMAT_SIGNED_INT32 ||
                                    gr_word_bytes(info->format);
-    GR_REFUSE_IF(o->as_float == GR_CHOICE_YES && has_integers_only, call,
+    GR_REFUSE_IF(o->as_float == GR_CHOICE_YES && has_integers_only,
                  "CUDA reads 32 bit integers, and packed texels that it has as one integer, only "
                  "as integers: leave `as_float` at its default.");
-    GR_REFUSE_IF(o->filter == GR_FILTER_LINEAR && !floats, call,
+    GR_REFUSE_IF(o->filter == GR_FILTER_LINEAR && !floats,
                  "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
                  "integers by default: set `as_float`, or filter with GR_FILTER_POINT.");
     const bool block =
         info->format == GR_FORMAT_BC1_UNORM_SRGB || info->format == GR_FORMAT_BC2_UNORM_SRGB ||
         info->format == GR_FORMAT_BC3_UNORM_SRGB || info->format == GR_FORMAT_BC7_UNORM_SRGB;
-    GR_REFUSE_IF(block && !srgb, call,
+    GR_REFUSE_IF(block && !srgb,
                  "`srgb` is GR_CHOICE_NO, but CUDA always decodes compressed sRGB colours: leave "
                  "it at its default.");
-    GR_REFUSE_IF(srgb && !block && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats), call,
+    GR_REFUSE_IF(srgb && !block && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats),
                  "`srgb` is for 8 bit unsigned channels that are read as floats.");
-    return check_levels(o, info, call);
+    return check_levels(o, info);
 }
 
 static CUfilter_mode filter_mode(gr_filter filter)
@@ -380,16 +380,15 @@ static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 }
 
 /* Refuses texel coordinates if CUDA does not support them. */
-static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o,
-                                   const char *call)
+static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o)
 {
     if (o->normalized_coordinates != GR_CHOICE_NO)
         return GR_OK;
-    GR_REFUSE_IF(o->whole, call,
+    GR_REFUSE_IF(o->whole,
                  "`normalized_coordinates` is GR_CHOICE_NO, but `whole` requires normalized "
                  "coordinates: CUDA supports no others for several levels.");
     if (by_whole(buffer, o))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "`normalized_coordinates` is GR_CHOICE_NO, but a level of an image with "
                        "layers and several levels needs normalized coordinates: with texel "
                        "coordinates, NVIDIA's driver reads the wrong layers.");
@@ -400,7 +399,7 @@ static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_opt
  * Finds the array or mipmapped array, both of which *found gets. The CUDA context is current.
  */
 static gr_status find_source(const gr_buffer *buffer, const gr_texture_options *o,
-                             CUDA_RESOURCE_DESC *source, const void **found, const char *call)
+                             CUDA_RESOURCE_DESC *source, const void **found)
 {
     const struct gr_backend *backend = buffer->resource->backend;
     *source = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY};
@@ -410,27 +409,27 @@ static gr_status find_source(const gr_buffer *buffer, const gr_texture_options *
         return GR_OK;
     }
     source->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    GR_TRY(backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray, call));
+    GR_TRY(backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray));
     *found = source->res.mipmap.hMipmappedArray;
     return GR_OK;
 }
 
 /* Finds the settings that the options and the image determine, and checks them. */
 static gr_status decide_sampling(const gr_buffer *buffer, const gr_texture_options *o,
-                                 CUDA_TEXTURE_DESC *sampling, const char *call)
+                                 CUDA_TEXTURE_DESC *sampling)
 {
     gr_image_info info;
     if (o->whole && buffer->resource->image.cube && !buffer->resource->image.layered)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "A whole OpenGL cube cannot be sampled: NVIDIA's driver creates the texture "
                        "object, but kernels then read zeros. Create a texture object for each "
                        "face, which `layer` selects.");
-    GR_TRY(check_coordinates(buffer, o, call));
+    GR_TRY(check_coordinates(buffer, o));
     GR_TRY(gr_image_query(buffer, &info));
     const bool floats = reads_floats(&info, o);
     bool srgb = decide(o->srgb, info.srgb && floats);
     bool normalized = o->normalized_coordinates == GR_CHOICE_YES || o->whole || by_whole(buffer, o);
-    GR_TRY(check_together(o, &info, floats, srgb, normalized, call));
+    GR_TRY(check_together(o, &info, floats, srgb, normalized));
     *sampling = describe_sampling(o, &info, floats, srgb, normalized);
     if (by_whole(buffer, o))
         sampling->minMipmapLevelClamp = sampling->maxMipmapLevelClamp = (float)o->level;
@@ -439,22 +438,22 @@ static gr_status decide_sampling(const gr_buffer *buffer, const gr_texture_optio
 
 /* Returns the texture that exists in *texture, or makes it. The CUDA context is current. */
 static gr_status get_texture(gr_buffer *buffer, const gr_texture_options *o, struct object *old,
-                             CUtexObject *texture, const char *call)
+                             CUtexObject *texture)
 {
     gr_resource *resource = buffer->resource;
     CUDA_RESOURCE_DESC source;
     CUDA_TEXTURE_DESC sampling;
     const void *found = NULL;
     if (!old)
-        GR_TRY(decide_sampling(buffer, o, &sampling, call));
-    GR_TRY(find_source(buffer, o, &source, &found, call));
+        GR_TRY(decide_sampling(buffer, o, &sampling));
+    GR_TRY(find_source(buffer, o, &source, &found));
     if (has_source(resource, old, found)) {
         *texture = old->handle;
         return GR_OK;
     }
     if (old)
-        GR_TRY(decide_sampling(buffer, o, &sampling, call));
-    GR_TRY(reserve(resource, call));
+        GR_TRY(decide_sampling(buffer, o, &sampling));
+    GR_TRY(reserve(resource));
     GR_TRY_CUDA(gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL),
                 "cuTexObjectCreate",
                 "The driver rejects the texture with these options: leave out those that differ "
@@ -463,35 +462,35 @@ static gr_status get_texture(gr_buffer *buffer, const gr_texture_options *o, str
     return GR_OK;
 }
 
-static CUtexObject texture_of(gr_buffer *buffer, const gr_texture_options *options,
-                              const char *call)
+static CUtexObject texture_of(gr_buffer *buffer, const gr_texture_options *options)
 {
     gr_texture_options o;
     GR_ENTERED entered = 0;
     CUtexObject texture = 0;
-    gr_status status = GR_TAKE(gr_texture_options, &o, options, call);
+    gr_status status = GR_TAKE(gr_texture_options, &o, options);
     if (status == GR_OK)
-        status = o.whole ? gr_image_check(buffer, call)
-                         : gr_image_check_part(buffer, o.level, o.layer, call);
+        status = o.whole ? gr_image_check(buffer) : gr_image_check_part(buffer, o.level, o.layer);
     if (status == GR_OK)
-        status = check_values(&o, call);
+        status = check_values(&o);
     if (status != GR_OK)
         return 0;
     struct object *old = find(buffer->resource, TEXTURE, &o);
     if (is_current(buffer->resource, old))
         return old->handle;
-    if (gr_context_enter(&buffer->resource->context, &entered, call) != GR_OK)
+    if (gr_context_enter(&buffer->resource->context, &entered) != GR_OK)
         return 0;
-    return get_texture(buffer, &o, old, &texture, call) == GR_OK ? texture : 0;
+    return get_texture(buffer, &o, old, &texture) == GR_OK ? texture : 0;
 }
 
 CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options)
 {
-    return texture_of(buffer, options, __func__);
+    GR_CALL();
+    return texture_of(buffer, options);
 }
 
 CUtexObject gr_resource_texture(gr_resource *resource, const gr_texture_options *options)
 {
-    gr_buffer *buffer = mapping_of(resource, __func__);
-    return buffer ? texture_of(buffer, options, __func__) : 0;
+    GR_CALL();
+    gr_buffer *buffer = mapping_of(resource);
+    return buffer ? texture_of(buffer, options) : 0;
 }

@@ -17,12 +17,12 @@
 #include "lib/resource/stream.h"
 
 /* Checks a resource that has a mapping, or had one whose release was deferred. */
-static gr_status check_used(const gr_resource *resource, CUstream stream, const char *call)
+static gr_status check_used(const gr_resource *resource, CUstream stream)
 {
     /* a capture allows no release */
-    GR_TRY(gr_stream_check(&resource->context, stream, false, call));
+    GR_TRY(gr_stream_check(&resource->context, stream, false));
     /* where the resource cannot be used, no buffer can be released either */
-    GR_TRY(gr_resource_check_thread(resource, call));
+    GR_TRY(gr_resource_check_thread(resource));
     gr_resource_collect(resource);
     const gr_buffer *mapped = resource->mapped;
     /* Another thread may have freed the last tensor since the deferred buffers were checked. */
@@ -31,14 +31,14 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
     mapped = resource->mapped;
     const unsigned users = mapped ? mapped->user_count : 0;
     if (mapped && mapped->later && users)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "%u tensor%s or export%s still hold%s the resource's mapping, whose buffer "
                        "was passed to gr_buffer_release_later(): free the tensors and call the "
                        "deleters of their DLPack exports, or call gr_resource_unmap(), which ends "
                        "the mapping and revokes them.",
                        users, gr_s(users), gr_s(users), users == 1 ? "s" : "");
     if (mapped)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "The resource is already mapped. Release its buffer before it is mapped "
                        "again, or use that buffer: gr_buffer_publish() and gr_buffer_fetch() take "
                        "one.");
@@ -50,12 +50,12 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
  * freed it and that it is in no ring.
  */
 static inline gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
-                                       bool held, const char *call)
+                                       bool held)
 {
-    GR_TRY(held ? gr_resource_check_open(resource, call) : gr_resource_check(resource, call));
+    GR_TRY(held ? gr_resource_check_open(resource) : gr_resource_check(resource));
     if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The resources belong to different CUDA contexts, and a stream belongs to only "
                    "one: map the resources of each context in a separate call.");
 }
@@ -67,7 +67,7 @@ static gr_status check_access(const struct gr_use *use)
     const unsigned both = GR_READ_ONLY | GR_WRITE_DISCARD;
     const unsigned flags = o->access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)o->access;
     char names[64], wanted[64];
-    GR_REFUSE_IF((unsigned)o->access > GR_MAP_READ_WRITE, use->call,
+    GR_REFUSE_IF((unsigned)o->access > GR_MAP_READ_WRITE,
                  "The access of the map is %d, which is no valid value.", (int)o->access);
     for (size_t i = 0; i < use->n && o->access; i++) {
         const unsigned registered = use->resources[i]->flags & both;
@@ -75,7 +75,7 @@ static gr_status check_access(const struct gr_use *use)
             continue;
         gr_flags_format(registered, names, sizeof(names));
         gr_flags_format(flags, wanted, sizeof(wanted));
-        return gr_fail(GR_ERR_INVALID_VALUE, use->call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The map cannot be %s, because the resource was registered %s: register "
                        "it read_write to choose at each map.",
                        wanted, names);
@@ -96,12 +96,12 @@ static gr_status check_free(struct gr_use *use)
     gr_resource *const *resources = use->resources;
     for (size_t i = 0; i < use->n; i++)
         if (resources[i]->mapped || resources[i]->deferred)
-            GR_TRY(check_used(resources[i], use->stream, use->call));
+            GR_TRY(check_used(resources[i], use->stream));
     for (size_t i = 0, length; i < use->n; i += length) {
         length = run_at(use, i);
         use->one_run = use->one_run || length == use->n;
-        GR_TRY(gr_resource_check_thread(resources[i], use->call));
-        GR_TRY(resources[i]->backend->check_storage(resources + i, length, use->stream, use->call));
+        GR_TRY(gr_resource_check_thread(resources[i]));
+        GR_TRY(resources[i]->backend->check_storage(resources + i, length, use->stream));
     }
     return GR_OK;
 }
@@ -110,7 +110,7 @@ static gr_status check_free(struct gr_use *use)
 GR_COLD static gr_status failed(const struct gr_use *use, gr_status status)
 {
     if (status == GR_ERR_STATE)
-        gr_error_set_call(use->call);
+        gr_error_set_call();
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(use->resources, use->n);
     return status;
@@ -119,19 +119,19 @@ GR_COLD static gr_status failed(const struct gr_use *use, gr_status status)
 gr_status gr_use_check(struct gr_use *use, gr_entered *entered)
 {
     gr_resource *const *resources = use->resources;
-    GR_TRY(gr_stream_check_given(use->stream, false, use->call));
-    GR_TRY(check_mappable(resources[0], resources[0], use->held, use->call));
+    GR_TRY(gr_stream_check_given(use->stream, false));
+    GR_TRY(check_mappable(resources[0], resources[0], use->held));
     /* if the resources are a group, the check of the first is enough */
     use->one_run = use->n == 1 || (!use->held && gr_group_has(resources, use->n));
     for (size_t i = 1; i < use->n && !use->one_run; i++)
-        GR_TRY(check_mappable(resources[i], resources[0], use->held, use->call));
+        GR_TRY(check_mappable(resources[i], resources[0], use->held));
     if (use->options)
         GR_TRY(check_access(use));
     gr_status status = check_free(use);
     if (status == GR_OK)
-        status = gr_context_enter(&resources[0]->context, entered, use->call);
+        status = gr_context_enter(&resources[0]->context, entered);
     if (status == GR_OK)
-        status = gr_stream_check_context(resources[0], use->stream, use->call);
+        status = gr_stream_check_context(resources[0], use->stream);
     return status == GR_OK ? GR_OK : failed(use, status);
 }
 
@@ -156,11 +156,11 @@ static gr_status reserve_all(const struct gr_use *use)
     const CUstream stream = use->stream;
     for (size_t i = 0; i < n; i++) {
         gr_resource *resource = resources[i];
-        GR_REFUSE_IF(resource->current, use->call,
+        GR_REFUSE_IF(resource->current,
                      "The same resource is listed twice: a resource has one mapping at a time.");
         gr_buffer *buffer = take_buffer(resource);
         if (!buffer)
-            return gr_fail_memory(use->call);
+            return gr_fail_memory();
         resource->current = buffer;
         buffer->stream = stream;
         buffer->offset = 0;
@@ -195,13 +195,12 @@ static gr_status set_options(const struct gr_use *use)
     for (size_t i = 0; i < use->n; i++) {
         const gr_resource *resource = use->resources[i];
         gr_buffer *buffer = resource->current;
-        GR_REFUSE_IF(resource->is_image && (o->offset || o->size), use->call,
+        GR_REFUSE_IF(resource->is_image && (o->offset || o->size),
                      "`offset` and `size` are %zu and %zu, but only buffers can be mapped in part, "
                      "and this is an image: leave both 0.",
                      o->offset, o->size);
         GR_REFUSE_IF((o->offset || o->size) &&
                          (o->offset >= resource->size || o->size > resource->size - o->offset),
-                     use->call,
                      "The part of %zu byte%s at offset %zu is not within the buffer, whose size is "
                      "%zu.",
                      o->size, gr_s(o->size), o->offset, resource->size);
@@ -349,7 +348,7 @@ gr_status gr_use_map(const struct gr_use *use)
     if (status == GR_OK) {
         make_group(use);
         commit(use);
-        gr_resource_log_each(use->call, use->resources, use->n);
+        gr_resource_log_each(use->resources, use->n);
         return GR_OK;
     }
     (void)failed(use, status);

@@ -9,7 +9,6 @@
 #include "lib/resource/resource_types.h"
 
 struct gr_use {
-    const char *call; /* the public function, for errors */
     gr_resource *const *resources;
     size_t n; /* at least 1 */
     CUstream stream;

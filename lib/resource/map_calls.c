@@ -13,13 +13,12 @@
 
 /* Maps resources that the caller has. */
 static gr_status map_given(gr_resource *const resources[], size_t n, CUstream stream,
-                           const gr_map_options *options, gr_buffer *out[], const char *call)
+                           const gr_map_options *options, gr_buffer *out[])
 {
     gr_map_options own;
     if (options)
-        GR_TRY(GR_TAKE(gr_map_options, &own, options, call));
-    struct gr_use use = {.call = call,
-                         .resources = resources,
+        GR_TRY(GR_TAKE(gr_map_options, &own, options));
+    struct gr_use use = {.resources = resources,
                          .n = n,
                          .stream = stream,
                          .options = options ? &own : NULL,
@@ -29,33 +28,35 @@ static gr_status map_given(gr_resource *const resources[], size_t n, CUstream st
 
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
+    GR_CALL();
     gr_buffer *buffer = NULL;
-    struct gr_use use = {
-        .call = __func__, .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
+    struct gr_use use = {.resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
     return gr_use_begin(&use) == GR_OK ? buffer : NULL;
 }
 
 gr_buffer *gr_map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
 {
+    GR_CALL();
     gr_buffer *buffer = NULL;
-    return map_given(&resource, 1, stream, options, &buffer, __func__) == GR_OK ? buffer : NULL;
+    return map_given(&resource, 1, stream, options, &buffer) == GR_OK ? buffer : NULL;
 }
 
 gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
                       const gr_map_options *options, gr_buffer *out[])
 {
-    GR_REFUSE_IF(!resources || !out, __func__, "`%s` is NULL.", resources ? "out" : "resources");
-    GR_REFUSE_IF(n == 0, __func__,
-                 "There is nothing to map: n is 0. Pass the length of `resources`.");
-    return map_given(resources, n, stream, options, out, __func__);
+    GR_CALL();
+    GR_REFUSE_IF(!resources || !out, "`%s` is NULL.", resources ? "out" : "resources");
+    GR_REFUSE_IF(n == 0, "There is nothing to map: n is 0. Pass the length of `resources`.");
+    return map_given(resources, n, stream, options, out);
 }
 
 CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 {
-    if (gr_buffer_check(buffer, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_buffer_check(buffer) != GR_OK)
         return 0;
     if (!buffer->ptr && buffer->resource->is_image && gr_buffer_is_live(buffer))
-        gr_fail(GR_ERR_STATE, __func__,
+        gr_fail(GR_ERR_STATE,
                 "An image has no pointer: use gr_buffer_array(), gr_buffer_surface() or "
                 "gr_buffer_texture(), or map it with gr_map_linear(), which copies.");
     return buffer->ptr;
@@ -63,12 +64,14 @@ CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 
 size_t gr_buffer_size(const gr_buffer *buffer)
 {
-    return gr_buffer_check(buffer, __func__) == GR_OK ? buffer->size : 0;
+    GR_CALL();
+    return gr_buffer_check(buffer) == GR_OK ? buffer->size : 0;
 }
 
 const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
 {
-    if (gr_buffer_check(buffer, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_buffer_check(buffer) != GR_OK)
         return NULL;
     /* the cast is valid because no buffer is a const object */
     gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
@@ -86,14 +89,14 @@ static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer
                               gr_entered *entered)
 {
     gr_resource *resource = use->resources[0];
-    GR_TRY(gr_resource_check_given(resource, use->call));
-    GR_REFUSE_IF(!resource->is_image && (level || layer), use->call,
+    GR_TRY(gr_resource_check_given(resource));
+    GR_REFUSE_IF(!resource->is_image && (level || layer),
                  "The resource is a buffer, which has level 0 and layer 0 only.");
     GR_TRY(gr_use_check(use, entered));
     if (!resource->is_image)
         return GR_OK;
-    GR_TRY(gr_image_check_range(resource, level, layer, use->call));
-    const gr_status status = gr_linear_prepare(resource, level, use->call);
+    GR_TRY(gr_image_check_range(resource, level, layer));
+    const gr_status status = gr_linear_prepare(resource, level);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(use->resources, 1);
     return status;
@@ -101,15 +104,15 @@ static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer
 
 gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
+    GR_CALL();
     GR_ENTERED entered = 0;
     gr_buffer *buffer = NULL;
-    struct gr_use use = {
-        .call = __func__, .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
+    struct gr_use use = {.resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
     if (check_linear(&use, level, layer, &entered) != GR_OK || gr_use_map(&use) != GR_OK)
         return NULL;
     if (!resource->is_image)
         return buffer;
-    if (gr_linear_make(buffer, level, layer, __func__) != GR_OK) {
+    if (gr_linear_make(buffer, level, layer) != GR_OK) {
         GR_KEEP_ERROR();
         gr_buffer_release(buffer);
         return NULL;

@@ -97,7 +97,7 @@ bool gr_mapping_users_unkeep(gr_buffer *buffer)
     return kept;
 }
 
-gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const char *call)
+gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = resource->mapped;
     CUresult result = CUDA_SUCCESS;
@@ -111,14 +111,14 @@ gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const c
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
-        return gr_stream_refuse_user(call);
+        return gr_stream_refuse_user();
     return gr_fail_cuda(
         result, "cuStreamWaitEvent",
-        "%s: the stream could not wait for the streams that use the mapping's tensors.", call);
+        "%s: the stream could not wait for the streams that use the mapping's tensors.", gr_call);
 }
 
 /* Logs a warning that tensors became unusable. */
-static void warn(const gr_buffer *buffer, unsigned count, const char *call)
+static void warn(const gr_buffer *buffer, unsigned count)
 {
     char text[1200];
     if (!gr_log_wanted(GR_LOG_WARNING))
@@ -127,10 +127,10 @@ static void warn(const gr_buffer *buffer, unsigned count, const char *call)
     gr_log(GR_LOG_WARNING,
            "%s: %u tensor%s still referred to the mapping when it ended, and can no longer be "
            "used. Free tensors before their mapping ends. The resource: %s",
-           call, count, gr_s(count), text);
+           gr_call, count, gr_s(count), text);
 }
 
-void gr_mapping_users_revoke(gr_buffer *buffer, const char *call)
+void gr_mapping_users_revoke(gr_buffer *buffer)
 {
     unsigned count = buffer->user_count;
     if (count) {
@@ -146,5 +146,5 @@ void gr_mapping_users_revoke(gr_buffer *buffer, const char *call)
     if (!gr_uses_none(&buffer->resource->uses))
         gr_uses_clear(&buffer->resource->uses);
     if (count)
-        warn(buffer, count, call);
+        warn(buffer, count);
 }

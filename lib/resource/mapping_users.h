@@ -40,10 +40,10 @@ void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mappin
 void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer));
 
 /* Makes the stream of a release wait for the streams of the users. */
-gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const char *call);
+gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream);
 
 /* Revokes all users, because the mapping has ended. */
-void gr_mapping_users_revoke(gr_buffer *buffer, const char *call);
+void gr_mapping_users_revoke(gr_buffer *buffer);
 
 /*
  * Makes the users keep the buffer: the last user to be removed defers the release of the buffer.

@@ -143,12 +143,12 @@ void gr_buffers_untake(gr_resource *const resources[], size_t n)
     }
 }
 
-gr_status gr_resource_unregister(gr_resource *resource, const char *call)
+gr_status gr_resource_unregister(gr_resource *resource)
 {
     gr_entered entered;
     GR_RELAXED();
     gr_group_change();
-    gr_status status = gr_context_enter(&resource->context, &entered, call);
+    gr_status status = gr_context_enter(&resource->context, &entered);
     bool alive = status == GR_OK;
     /*
      * All objects here are destroyed together with their CUDA context. If it exists, but cannot be
@@ -170,7 +170,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[160];
         resource->backend->describe(resource, text, sizeof(text));
-        gr_log(GR_LOG_DEBUG, "%s: closed %s", call, text);
+        gr_log(GR_LOG_DEBUG, "%s: closed %s", gr_call, text);
     }
     resource->handle = NULL;
     gr_context_drop(&resource->context);
@@ -179,10 +179,11 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 
 static void unregister(gr_resource *resource)
 {
+    GR_CALL_AS("gr_resource_free");
     GR_KEEP_ERROR();
     const bool gone = gr_context_is_gone(&resource->context);
     gr_attempt_begin(); /* the warning is enough */
-    const gr_status status = gr_resource_unregister(resource, "gr_resource_free");
+    const gr_status status = gr_resource_unregister(resource);
     gr_attempt_end();
     if (status != GR_OK) /* nothing is lost with a destroyed context */
         (gone ? gr_error_warn : gr_error_unreceived)("gr_resource_free");
@@ -286,7 +287,8 @@ void gr_resource_drop(gr_resource *resource)
 
 void gr_resource_free(gr_resource *resource)
 {
-    if (!resource || !gr_live_end(GR_LIVE_RESOURCE, resource, __func__))
+    GR_CALL();
+    if (!resource || !gr_live_end(GR_LIVE_RESOURCE, resource))
         return;
     GR_NO_STATUS();
     gr_group_change();
@@ -298,7 +300,8 @@ void gr_resource_free(gr_resource *resource)
 
 const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
 {
-    if (gr_resource_check_slot(resource, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_resource_check_slot(resource) != GR_OK)
         return NULL;
     const struct gr_backend *backend = resource->backend;
     /* the cast is valid because no resource is a const object */
@@ -347,11 +350,12 @@ int gr_resource_format(const gr_resource *resource, char *text, size_t size)
 
 int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
 {
+    GR_CALL();
     if (!text)
         size = 0;
     if (!resource)
         return snprintf(text, size, "no resource (NULL)");
-    return gr_resource_check_slot(resource, __func__) == GR_OK
+    return gr_resource_check_slot(resource) == GR_OK
                ? gr_resource_format(resource, text, size)
                : snprintf(text, size, "no resource (it was freed)");
 }
@@ -374,11 +378,11 @@ GR_AT_LOAD static void describe_what_lives(void)
     gr_live_describe_by(GR_LIVE_BUFFER, describe_buffer);
 }
 
-void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)
+void gr_resource_write_each(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char text[1200];
         gr_resource_format(resources[i], text, sizeof(text));
-        gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
+        gr_log(GR_LOG_DEBUG, "%s: %s", gr_call, text);
     }
 }

@@ -30,7 +30,7 @@ void gr_resource_drop(gr_resource *resource);
  * Ends the registration of an unmapped resource, on a thread that may use the resource, or after
  * its graphics context.
  */
-gr_status gr_resource_unregister(gr_resource *resource, const char *call);
+gr_status gr_resource_unregister(gr_resource *resource);
 
 /* Ends the resource if it has no references and no mapping. */
 void gr_resource_settle(gr_resource *resource);
@@ -110,12 +110,12 @@ void gr_buffers_give(gr_buffer *buffers[], size_t n);
 int gr_resource_format(const gr_resource *resource, char *text, size_t size);
 
 /* Logs one line per resource at debug level. */
-void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n) GR_COLD;
+void gr_resource_write_each(gr_resource *const resources[], size_t n) GR_COLD;
 
-static inline void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
+static inline void gr_resource_log_each(gr_resource *const resources[], size_t n)
 {
     if (gr_log_wanted(GR_LOG_DEBUG))
-        gr_resource_write_each(call, resources, n);
+        gr_resource_write_each(resources, n);
 }
 
 /* ---- Releases -------------------------------------------------------------------------------- */
@@ -125,13 +125,13 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
  * graphics context. If the stream of the map was destroyed, uses the legacy stream. After another
  * error than GR_ERR_PARTIAL the buffer stays mapped.
  */
-gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
+gr_status gr_buffer_release_taken(gr_buffer *buffer);
 
 /*
- * Like gr_buffer_release_many() in the streams of the maps, with `call` in errors. Also releases
+ * Like gr_buffer_release_many() in the streams of the maps. Also releases
  * buffers of resources in a ring.
  */
-gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call);
+gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n);
 
 /*
  * Releases the mappings of a use (map.h) of the library. They are one run, and their CUDA context
@@ -143,13 +143,13 @@ gr_status gr_use_unmap(const struct gr_use *use, bool *ended);
 /*
  * Like gr_resource_close(), for a resource that the library holds, even if its caller has freed it.
  */
-gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call);
+gr_status gr_resource_close_held(gr_resource *resource, CUstream stream);
 
 /*
  * Like gr_resource_unmap(), for a mapped resource that the library holds, in the stream of its map
  * if that stream still exists.
  */
-gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call);
+gr_status gr_resource_unmap_anyhow(gr_resource *resource);
 
 /* ---- Deferred releases ----------------------------------------------------------------------- */
 
@@ -180,19 +180,19 @@ void gr_buffer_defer(gr_buffer *buffer);
  * Allocates linear memory for one level and layer of the mapped image. Copies the texels into the
  * memory, unless they are discarded. The CUDA context is current.
  */
-gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
+gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer);
 
 /*
  * Prepares a map that gr_linear_make() will follow: checks as much as possible, and allocates the
  * memory. The CUDA context is current.
  */
-gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level);
 
 /*
  * Copies the memory back to the image, unless the resource is read-only. The CUDA context is
  * current.
  */
-gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream);
 
 /*
  * Lends at least `bytes` of the resource's staging memory for work in the stream; the stream waits
@@ -200,7 +200,7 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
  * resource must not be mapped by gr_map_linear(). The CUDA context is current.
  */
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
-                           CUdeviceptr *memory, const char *call);
+                           CUdeviceptr *memory);
 
 /* Returns the pitch in linear memory for rows of this many bytes. */
 size_t gr_linear_pitch(size_t row_bytes);

@@ -11,70 +11,69 @@
 #include "lib/cuda/device.h"
 
 /* Records the error with the driver's code, which callers of compat.h receive. */
-static gr_status refuse_capture(const char *call, const char *reason)
+static gr_status refuse_capture(const char *reason)
 {
-    gr_fail_cuda(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamIsCapturing", "%s: %s", call,
+    gr_fail_cuda(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamIsCapturing", "%s: %s", gr_call,
                  reason);
     return gr_error_set_class(GR_ERR_STATE);
 }
 
-gr_status gr_stream_refuse_user(const char *call)
+gr_status gr_stream_refuse_user(void)
 {
-    return refuse_capture(call, "a stream that uses the tensor is capturing a graph, so "
-                                "nothing can wait for that stream. End the capture first.");
+    return refuse_capture("a stream that uses the tensor is capturing a graph, so "
+                          "nothing can wait for that stream. End the capture first.");
 }
 
 /* Checks a result of gr_event_capture(). */
-static gr_status check_capture(CUresult result, const char *call)
+static gr_status check_capture(CUresult result)
 {
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return refuse_capture(
-            call, "the legacy stream cannot be used while a stream that it waits for is capturing "
-                  "a graph. End the capture first, or pass another stream.");
+            "the legacy stream cannot be used while a stream that it waits for is capturing "
+            "a graph. End the capture first, or pass another stream.");
     return refuse_capture(
-        call, "the stream is capturing a graph, and this call cannot be part of a graph. Call it "
-              "before or after the capture. Launch a graph that uses mapped memory between the map "
-              "and the release.");
+        "the stream is capturing a graph, and this call cannot be part of a graph. Call it "
+        "before or after the capture. Launch a graph that uses mapped memory between the map "
+        "and the release.");
 }
 
-gr_status gr_stream_check_capture(CUstream stream, const char *call)
+gr_status gr_stream_check_capture(CUstream stream)
 {
-    return gr_driver() && !gr_forked ? check_capture(gr_event_capture(stream), call) : GR_OK;
+    return gr_driver() && !gr_forked ? check_capture(gr_event_capture(stream)) : GR_OK;
 }
 
-gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
+gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed)
 {
     GR_REFUSE_IF(
-        !stream, call,
+        !stream,
         "The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a default stream%s.",
         of_map_allowed ? ", or GR_STREAM_OF_MAP for the stream of the map" : "");
-    GR_REFUSE_IF(stream == GR_STREAM_NONE, call,
+    GR_REFUSE_IF(stream == GR_STREAM_NONE,
                  "GR_STREAM_NONE is only for the graphics side of a ring: CUDA's work needs a "
                  "stream, so pass one.");
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
 }
 
-gr_status gr_stream_check(const struct gr_context *context, CUstream stream, bool of_map_allowed,
-                          const char *call)
+gr_status gr_stream_check(const struct gr_context *context, CUstream stream, bool of_map_allowed)
 {
-    GR_TRY(gr_stream_check_given(stream, of_map_allowed, call));
+    GR_TRY(gr_stream_check_given(stream, of_map_allowed));
     if (stream == GR_STREAM_OF_MAP || (context && gr_context_is_gone(context)))
         return GR_OK;
-    return gr_stream_check_capture(stream, call);
+    return gr_stream_check_capture(stream);
 }
 
-static gr_status get_device(CUcontext of, CUdevice *device, const char *call)
+static gr_status get_device(CUcontext of, CUdevice *device)
 {
     const struct gr_context context = {.handle = of, .primary_of = -1};
-    GR_ENTER(&context, call);
+    GR_ENTER(&context);
     return gr_current_device(device);
 }
 
-static gr_status refuse_unknown(const gr_resource *resource, CUresult result, const char *call)
+static gr_status refuse_unknown(const gr_resource *resource, CUresult result)
 {
     char copies[GR_COPIES_SIZE];
     const char *remedy = "Pass an existing stream.";
@@ -88,7 +87,7 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
     return gr_fail_cuda(result, "cuStreamGetCtx",
                         "%s: the stream's CUDA context could not be queried. Was the stream or its "
                         "context destroyed? %s%s",
-                        call, remedy, copies);
+                        gr_call, remedy, copies);
 }
 
 /*
@@ -97,16 +96,16 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
  * inlined: the check of a stream of the same context needs no registers for this.
  */
 GR_NOINLINE static gr_status check_other(gr_resource *resource, CUstream stream,
-                                         CUcontext of_stream, const char *call)
+                                         CUcontext of_stream)
 {
     CUdevice device, wanted;
     GR_TRY(gr_current_device(&wanted));
-    GR_TRY(get_device(of_stream, &device, call));
+    GR_TRY(get_device(of_stream, &device));
     if (device != wanted) {
         char is_of[200], of_resource[200];
         gr_device_text(device, is_of, sizeof(is_of));
         gr_device_text(wanted, of_resource, sizeof(of_resource));
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The stream belongs to %s, but the resource's CUDA context to %s: pass a "
                        "stream of that context, and let your own stream wait for the passed stream "
                        "by an event (cuStreamWaitEvent).",
@@ -117,14 +116,14 @@ GR_NOINLINE static gr_status check_other(gr_resource *resource, CUstream stream,
                 "%s: the stream belongs to another CUDA context than the resource. Pass a stream "
                 "that was created in the resource's context, and let your own stream wait for the "
                 "passed stream by an event (cuStreamWaitEvent).",
-                call);
+                gr_call);
     return GR_OK;
 }
 
-gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)
+gr_status gr_stream_check_context(gr_resource *resource, CUstream stream)
 {
     CUcontext context = NULL;
-    GR_TRY(check_capture(gr_event_capture(stream), call));
+    GR_TRY(check_capture(gr_event_capture(stream)));
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
         (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
@@ -133,9 +132,9 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         return GR_OK;
     if (result != CUDA_SUCCESS)
-        return refuse_unknown(resource, result, call);
+        return refuse_unknown(resource, result);
     if (context != resource->context.handle)
-        GR_TRY(check_other(resource, stream, context, call));
+        GR_TRY(check_other(resource, stream, context));
     resource->checked = stream;
     return GR_OK;
 }

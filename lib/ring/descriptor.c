@@ -30,12 +30,13 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
 /* Returns how many slots an acquire by this side would get at once. */
 static uint32_t available(gr_ring *ring, const struct gr_ring_side *side)
 {
+    GR_CALL_AS("gr_ring_descriptor");
     if (ring->is_sending)
         return ring->state.stopped ? ALWAYS : 0;
     /* before the update, so that no change is missed */
     const enum gr_link_peer peer = ring->link_ops->await(ring->link);
-    if (ring->link_ops->update(ring->link, side, "gr_ring_descriptor") != GR_OK ||
-        peer == GR_LINK_PEER_GONE || ring->state.stopped)
+    if (ring->link_ops->update(ring->link, side) != GR_OK || peer == GR_LINK_PEER_GONE ||
+        ring->state.stopped)
         return ALWAYS;
     return gr_ring_state_claimable(&ring->state, side->writes);
 }
@@ -75,17 +76,18 @@ void gr_ring_end_descriptors(gr_ring *ring)
 
 int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
 {
-    if (gr_ring_check(ring, __func__) != GR_OK || gr_ring_check_role(role, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_ring_check(ring) != GR_OK || gr_ring_check_role(role) != GR_OK)
         return -1;
     GR_LOCKED(&ring->lock);
     const unsigned i = role == GR_RING_PRODUCER ? 0 : 1;
     struct gr_ring_descriptor *descriptor = &ring->descriptors[i];
-    if (ring->link_ops->update(ring->link, side_of(ring, i), __func__) == GR_ERR_STATE)
+    if (ring->link_ops->update(ring->link, side_of(ring, i)) == GR_ERR_STATE)
         return -1;
     if (descriptor->fd < 0)
         descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor->fd < 0) {
-        gr_fail_errno(errno, __func__, "Cannot create a descriptor");
+        gr_fail_errno(errno, "Cannot create a descriptor");
         return -1;
     }
     ring->is_polled = true;

@@ -26,29 +26,27 @@ static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 }
 
 static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side, size_t i,
-                            uint32_t number, const char *call)
+                            uint32_t number)
 {
-    GR_REFUSE_IF(number == GR_RING_MOST_SLOTS, call,
+    GR_REFUSE_IF(number == GR_RING_MOST_SLOTS,
                  "Entry %zu of the list is not a slot of this ring: pass the slots that the "
                  "acquire returned.",
                  i);
     const struct gr_ring_slot *slot = &ring->state.slots[number];
-    GR_REFUSE_IF(slot->listed, call, "Slot %u is listed twice: list each slot once.",
-                 slot->api.index);
+    GR_REFUSE_IF(slot->listed, "Slot %u is listed twice: list each slot once.", slot->api.index);
     if (slot->state == (side->writes ? GR_SLOT_WRITING : GR_SLOT_READING))
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
+    return gr_fail(GR_ERR_STATE,
                    "Slot %u is not being %s: hand each slot on once, after its acquire.",
                    slot->api.index, side->writes ? "written" : "read");
 }
 
 /* Checks that the submit was committed: a stream would wait forever for a missing submit. */
-static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *side, bool cancels,
-                              const char *call)
+static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *side, bool cancels)
 {
     if (cancels || !slot->submit || gr_submit_is_committed(slot->submit))
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
+    return gr_fail(GR_ERR_STATE,
                    "The submit of slot %u has not been committed: submit by gr_vk_submit(), which "
                    "commits it, or call gr_submit_commit() after your own submit. Without a "
                    "submit, cancel the slot by %s().",
@@ -57,20 +55,20 @@ static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *si
 
 /* Checks the caller's slots, and adds them to the side's arrays. The lock is held. */
 static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
-                         size_t n, bool cancels, const char *call)
+                         size_t n, bool cancels)
 {
     gr_status status = GR_OK;
     size_t found = 0;
-    GR_REFUSE_IF(!slots || n == 0 || n > ring->state.count + ring->state.leaving, call, "%s.",
+    GR_REFUSE_IF(!slots || n == 0 || n > ring->state.count + ring->state.leaving, "%s.",
                  !slots ? "`slots` is NULL: pass the slots that the acquire returned"
                  : n == 0
                      ? "n is 0: there is nothing to hand over. Pass the number that was acquired"
                      : "n is larger than the number of slots: pass the number that was acquired");
     for (; found < n; found++) {
         uint32_t number = find(ring, slots[found]);
-        status = check_slot(ring, side, found, number, call);
+        status = check_slot(ring, side, found, number);
         if (status == GR_OK)
-            status = check_submit(&ring->state.slots[number].api, side, cancels, call);
+            status = check_submit(&ring->state.slots[number].api, side, cancels);
         if (status != GR_OK)
             break;
         struct gr_ring_slot *slot = &ring->state.slots[number];
@@ -104,14 +102,14 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, size_t
 }
 
 static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
-                         size_t n, bool cancels, const char *call)
+                         size_t n, bool cancels)
 {
     gr_lock(&ring->lock);
-    gr_status status = look_up(ring, side, slots, n, cancels, call);
+    gr_status status = look_up(ring, side, slots, n, cancels);
     gr_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status = gr_ring_end_use(ring, side, n, cancels, call);
+    status = gr_ring_end_use(ring, side, n, cancels);
     if (status == GR_ERR_DEVICE_LOST)
         ring->link_ops->after_failure(ring->link);
     gr_lock(&ring->lock);
@@ -129,24 +127,28 @@ static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot
 
 gr_status gr_ring_hand_over(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return end_use(ring, &ring->writer, slots, n, false, __func__);
+    GR_CALL();
+    GR_TRY(gr_ring_check(ring));
+    return end_use(ring, &ring->writer, slots, n, false);
 }
 
 gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return end_use(ring, &ring->writer, slots, n, true, __func__);
+    GR_CALL();
+    GR_TRY(gr_ring_check(ring));
+    return end_use(ring, &ring->writer, slots, n, true);
 }
 
 gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return end_use(ring, &ring->reader, slots, n, false, __func__);
+    GR_CALL();
+    GR_TRY(gr_ring_check(ring));
+    return end_use(ring, &ring->reader, slots, n, false);
 }
 
 gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return end_use(ring, &ring->reader, slots, n, true, __func__);
+    GR_CALL();
+    GR_TRY(gr_ring_check(ring));
+    return end_use(ring, &ring->reader, slots, n, true);
 }

@@ -13,20 +13,19 @@
  * If the n resources use the pair of their device, switches all of them to the pair of the ring.
  * Waits for their last work. After an error no resource has changed.
  */
-gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
-                               const char *call);
+gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n);
 
 /*
  * Switches n resources with equal pairs to another pair. Waits for their last release. After an
  * error no resource has changed.
  */
 gr_status gr_ring_switch_pair(gr_resource *const resources[], size_t n,
-                              struct gr_semaphore_pair *pair, const char *call);
+                              struct gr_semaphore_pair *pair);
 
 /*
  * Gives a resource the pair back that it had before; NULL: it still has that pair. Waits for its
  * last release, and logs a failure.
  */
-void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call);
+void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair);
 
 #endif

@@ -41,12 +41,12 @@ static bool init_lock(gr_ring *ring)
 }
 
 /* Creates a ring without slots. */
-static gr_ring *make_empty(const gr_ring_options *options, const char *call)
+static gr_ring *make_empty(const gr_ring_options *options)
 {
     gr_ring *ring = calloc(1, sizeof(*ring));
     if (!ring || !init_lock(ring)) {
         free(ring);
-        gr_fail_memory(call);
+        gr_fail_memory();
         return NULL;
     }
     ring->descriptors[0].fd = ring->descriptors[1].fd = -1;
@@ -58,13 +58,13 @@ static gr_ring *make_empty(const gr_ring_options *options, const char *call)
     return ring;
 }
 
-static gr_status check_options(const gr_ring_options *options, const char *call)
+static gr_status check_options(const gr_ring_options *options)
 {
     bool side = options->producer == GR_SIDE_CUDA || options->producer == GR_SIDE_GRAPHICS;
     bool mode = options->mode == GR_RING_LOSSLESS || options->mode == GR_RING_NEWEST;
     if (side && mode)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is %d, which is not a valid value: pass %s.",
+    return gr_fail(GR_ERR_INVALID_VALUE, "`%s` is %d, which is not a valid value: pass %s.",
                    side ? "mode" : "producer", side ? (int)options->mode : (int)options->producer,
                    side ? "GR_RING_LOSSLESS or GR_RING_NEWEST"
                         : "GR_SIDE_CUDA or GR_SIDE_GRAPHICS");
@@ -72,16 +72,16 @@ static gr_status check_options(const gr_ring_options *options, const char *call)
 
 gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_options *options)
 {
+    GR_CALL();
     gr_ring_options own;
-    if (GR_TAKE(gr_ring_options, &own, options, __func__) != GR_OK ||
-        check_options(&own, __func__) != GR_OK ||
-        gr_ring_check_resources(resources, n, NULL, __func__) != GR_OK)
+    if (GR_TAKE(gr_ring_options, &own, options) != GR_OK || check_options(&own) != GR_OK ||
+        gr_ring_check_resources(resources, n, NULL) != GR_OK)
         return NULL;
-    gr_ring *ring = make_empty(&own, __func__);
+    gr_ring *ring = make_empty(&own);
     if (!ring)
         return NULL;
     gr_live_add(GR_LIVE_RING, ring);
-    if (gr_ring_add_slots(ring, resources, n, __func__) == GR_OK)
+    if (gr_ring_add_slots(ring, resources, n) == GR_OK)
         return ring;
     GR_KEEP_ERROR();
     gr_ring_free(ring);
@@ -90,7 +90,8 @@ gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_
 
 void gr_ring_free(gr_ring *ring)
 {
-    if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
+    GR_CALL();
+    if (!ring || !gr_live_end(GR_LIVE_RING, ring))
         return;
     GR_NO_STATUS();
     GR_RELAXED();
@@ -107,26 +108,27 @@ void gr_ring_free(gr_ring *ring)
 
 /* ---- Resize, stop and query ------------------------------------------------------------------ */
 
-static gr_status check_own(const gr_ring *ring, const char *call)
+static gr_status check_own(const gr_ring *ring)
 {
     if (!ring->link && !ring->is_sending)
         return GR_OK;
     return gr_fail(
-        GR_ERR_STATE, call,
+        GR_ERR_STATE,
         "The ring is %s another process and cannot be resized: create another ring, and send that.",
         ring->link ? "shared with" : "being sent to");
 }
 
 gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
+    GR_CALL();
+    GR_TRY(gr_ring_check(ring));
     gr_ring_end_left(ring); /* makes room, if the work of earlier slots is done */
     gr_lock(&ring->lock);
-    gr_status status = check_own(ring, __func__);
+    gr_status status = check_own(ring);
     if (status == GR_OK)
-        status = gr_ring_check_resources(resources, n, ring, __func__);
+        status = gr_ring_check_resources(resources, n, ring);
     if (status == GR_OK)
-        status = gr_ring_add_slots(ring, resources, n, __func__);
+        status = gr_ring_add_slots(ring, resources, n);
     gr_ring_notify(ring);
     gr_ring_unlock_and_end_left(ring);
     return status;
@@ -134,9 +136,10 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
 
 void gr_ring_stop(gr_ring *ring)
 {
+    GR_CALL();
     if (!ring || gr_forked)
         return;
-    if (gr_ring_check(ring, __func__) != GR_OK) {
+    if (gr_ring_check(ring) != GR_OK) {
         gr_error_show(__func__);
         return;
     }
@@ -148,8 +151,9 @@ void gr_ring_stop(gr_ring *ring)
 
 const gr_ring_info *gr_ring_get_info(gr_ring *ring)
 {
+    GR_CALL();
     static _Thread_local gr_ring_info info;
-    if (gr_ring_check(ring, __func__) != GR_OK)
+    if (gr_ring_check(ring) != GR_OK)
         return NULL;
     GR_LOCKED(&ring->lock);
     ring->link_ops->refresh(ring->link);

@@ -46,10 +46,10 @@ struct gr_ring {
 };
 
 /* Refuses NULL. */
-gr_status gr_ring_check(const gr_ring *ring, const char *call);
+gr_status gr_ring_check(const gr_ring *ring);
 
 /* Refuses invalid roles. */
-gr_status gr_ring_check_role(gr_ring_role role, const char *call);
+gr_status gr_ring_check_role(gr_ring_role role);
 
 /* Returns the resource of a slot that is not leaving. All other resources are of the same kind. */
 gr_resource *gr_ring_any_resource(const gr_ring *ring);

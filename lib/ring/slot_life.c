@@ -17,9 +17,9 @@
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
 
-static gr_status refuse_slot(size_t i, const char *call, const char *text)
+static gr_status refuse_slot(size_t i, const char *text)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
+    return gr_fail(GR_ERR_INVALID_VALUE, "Resource %zu %s", i, text);
 }
 
 static bool same_image(const gr_resource *one, const gr_resource *other)
@@ -42,27 +42,25 @@ static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, c
 }
 
 static gr_status check_semaphores(gr_resource *resource, const gr_resource *like,
-                                  const gr_ring *ring, size_t i, const char *call)
+                                  const gr_ring *ring, size_t i)
 {
     const struct gr_sync *sync = &resource->sync;
     const struct gr_sync *other = &like->sync;
-    GR_TRY(gr_sync_decide(resource, call));
+    GR_TRY(gr_sync_decide(resource));
     if (!sync->acquire || !sync->release)
         return refuse_slot(
-            i, call,
-            "lacks a semaphore, so nothing would order the two sides: set the same "
-            "two semaphores for all resources of the ring by gr_resource_set_sync().");
+            i, "lacks a semaphore, so nothing would order the two sides: set the same "
+               "two semaphores for all resources of the ring by gr_resource_set_sync().");
     if (!sync->acquire->timeline || !sync->release->timeline)
         return refuse_slot(
-            i, call,
-            "has a binary semaphore, which can be signalled only once per wait: several "
-            "frames in flight need timeline semaphores.");
+            i, "has a binary semaphore, which can be signalled only once per wait: several "
+               "frames in flight need timeline semaphores.");
     if (!same_pair(sync, other, ring))
         return refuse_slot(
-            i, call,
+            i,
             "has other semaphores than the ring's first resource: slots handed over together share "
             "one wait and one signal, so set the same two semaphores for all resources.");
-    return gr_sync_check_ready(resource, call);
+    return gr_sync_check_ready(resource);
 }
 
 /*
@@ -70,87 +68,81 @@ static gr_status check_semaphores(gr_resource *resource, const gr_resource *like
  * one call.
  */
 static gr_status check_kind(gr_resource *resource, const gr_resource *like, const gr_ring *ring,
-                            size_t i, const char *call)
+                            size_t i)
 {
     gr_resource *const both[] = {resource, (gr_resource *)like};
     if (resource->backend != like->backend)
         return refuse_slot(
-            i, call,
+            i,
             "uses another transport or API than the others, or, unlike them, has the memory of a "
             "tensor: create a ring for each.");
     if (!gr_context_same(&resource->context, &like->context))
         return refuse_slot(
-            i, call,
-            "belongs to another CUDA context than the others: register all of them with "
-            "the same context current.");
+            i, "belongs to another CUDA context than the others: register all of them with "
+               "the same context current.");
     if (resource->is_image != like->is_image)
         return refuse_slot(
-            i, call, "is an image and others are buffers, or the reverse: create a ring for each.");
+            i, "is an image and others are buffers, or the reverse: create a ring for each.");
     if (like->backend->run(both, 2) != 2)
         return refuse_slot(
-            i, call,
-            "was registered in another OpenGL context than the others, or only one of them was "
-            "registered with gr_gl_options.share_group: create a ring for each context.");
-    return gr_sync_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
+            i, "was registered in another OpenGL context than the others, or only one of them was "
+               "registered with gr_gl_options.share_group: create a ring for each context.");
+    return gr_sync_is_submitted(resource) ? check_semaphores(resource, like, ring, i) : GR_OK;
 }
 
-static gr_status check_resource(gr_resource *resource, size_t i, const char *call)
+static gr_status check_resource(gr_resource *resource, size_t i)
 {
-    GR_TRY(gr_resource_check_given(resource, call));
-    GR_TRY(gr_resource_check_open(resource, call));
+    GR_TRY(gr_resource_check_given(resource));
+    GR_TRY(gr_resource_check_open(resource));
     gr_resource_collect(resource);
     if (resource->mapped)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "Resource %zu is mapped: release its buffer before you create the ring.", i);
     if (resource->in_a_ring)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "Resource %zu is already in a ring: create another resource for this one.",
                        i);
     if (resource->follows)
-        return refuse_slot(i, call,
-                           "was registered with `follow_storage`, but a slot keeps its storage: "
-                           "register the object without that option.");
+        return refuse_slot(i, "was registered with `follow_storage`, but a slot keeps its storage: "
+                              "register the object without that option.");
     return GR_OK;
 }
 
-gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
-                                  const char *call)
+gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring)
 {
     const size_t most = ring ? gr_ring_state_room(&ring->state) : GR_RING_MOST_SLOTS;
-    GR_REFUSE_IF(!resources || n == 0, call, "%s.",
+    GR_REFUSE_IF(!resources || n == 0, "%s.",
                  !resources
                      ? "`resources` is NULL: pass an array of n resources, which become the slots"
                      : "n is 0: a ring has at least 1 slot");
-    GR_REFUSE_IF(n > most, call,
+    GR_REFUSE_IF(n > most,
                  "n is %zu: pass at most %zu. A ring has at most %d slots; a resize needs room for "
                  "the new slots and for those before it.",
                  n, most, GR_RING_MOST_SLOTS);
     for (size_t i = 0; i < n; i++) {
-        GR_TRY(check_resource(resources[i], i, call));
+        GR_TRY(check_resource(resources[i], i));
         for (size_t k = 0; k < i; k++) /* a ring has few slots */
             if (resources[k] == resources[i])
-                return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
-        GR_TRY(check_kind(resources[i], ring ? gr_ring_any_resource(ring) : resources[0], ring, i,
-                          call));
+                return refuse_slot(i, "is listed twice: each slot needs its own resource.");
+        GR_TRY(check_kind(resources[i], ring ? gr_ring_any_resource(ring) : resources[0], ring, i));
         if (resources[i]->size != resources[0]->size ||
             (resources[i]->is_image && !same_image(resources[i], resources[0])))
             return refuse_slot(
-                i, call, "has another size than the first: all slots must have the same size.");
+                i, "has another size than the first: all slots must have the same size.");
     }
-    return gr_resource_check_thread(resources[0], call);
+    return gr_resource_check_thread(resources[0]);
 }
 
 /* ---- Adding slots ---------------------------------------------------------------------------- */
 
-gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
-                            const char *call)
+gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n)
 {
     const bool is_cuda_first = ring->writer.is_cuda;
     if (is_cuda_first && gr_sync_is_submitted(resources[0]))
-        GR_TRY(gr_external_check_storage(resources, n, NULL, call));
-    GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
+        GR_TRY(gr_external_check_storage(resources, n, NULL));
+    GR_TRY(gr_ring_set_own_pair(ring, resources, n));
     if (is_cuda_first)
-        GR_TRY(gr_ring_end_graphics(resources, n, call));
+        GR_TRY(gr_ring_end_graphics(resources, n));
     gr_ring_state_replace(&ring->state);
     gr_ring_state_add(&ring->state, resources, n);
     gr_group_change();
@@ -178,6 +170,7 @@ static void end_event(const gr_resource *resource, CUevent event)
  */
 static bool slot_work_is_over(gr_resource *resource, CUevent *after)
 {
+    GR_CALL_AS("gr_ring_free");
     CUevent event = *after;
     GR_ENTERED entered = 0;
     *after = NULL;
@@ -185,7 +178,7 @@ static bool slot_work_is_over(gr_resource *resource, CUevent *after)
         !gr_context_try(&resource->context, &entered))
         return true;
     if (!event)
-        (void)gr_sync_take_last_use(resource, &event, "gr_ring_free");
+        (void)gr_sync_take_last_use(resource, &event);
     if (event && !gr_event_has_passed(event)) {
         *after = event;
         return false;
@@ -201,8 +194,9 @@ static bool slot_work_is_over(gr_resource *resource, CUevent *after)
  */
 static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
+    GR_CALL_AS("gr_ring_free");
     if (atomic_load_explicit(&resource->holds, memory_order_relaxed) > 1 && resource->handle) {
-        gr_ring_restore_pair(resource, ring->given, "gr_ring_free");
+        gr_ring_restore_pair(resource, ring->given);
         gr_ring_last_use(resource);
     }
     resource->in_a_ring = false;
@@ -254,6 +248,7 @@ void gr_ring_unlock_and_end_left(gr_ring *ring)
  */
 static void end_use(const gr_ring *ring, const gr_slot *slot)
 {
+    GR_CALL_AS("gr_ring_free");
     struct gr_last_work *work = &slot->resource->sync.work;
     GR_ENTERED entered = 0;
     if (slot->submit)
@@ -261,7 +256,7 @@ static void end_use(const gr_ring *ring, const gr_slot *slot)
     if (!slot->resource->mapped)
         return;
     gr_attempt_begin(); /* the warning is enough */
-    const gr_status status = gr_resource_unmap_anyhow(slot->resource, "gr_ring_free");
+    const gr_status status = gr_resource_unmap_anyhow(slot->resource);
     gr_attempt_end();
     if (status != GR_OK)
         gr_error_unreceived("gr_ring_free");

@@ -6,16 +6,14 @@
 #include "lib/ring/ring.h"
 
 /* Checks that n resources can become slots together, and slots of `ring` if it is not NULL. */
-gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
-                                  const char *call);
+gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring);
 
 /*
  * Makes n resources slots of the ring, and marks the existing slots as leaving. If the graphics API
  * takes commands from this thread, it signals that its use of the resources has ended. After an
  * error nothing has changed.
  */
-gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
-                            const char *call);
+gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n);
 
 /*
  * Ends replaced slots that are free. gr_ring_end_left() is called without the lock, because this

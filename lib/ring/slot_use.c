@@ -55,34 +55,33 @@
  * that names a function of a transport gets the name of the public call.
  */
 static gr_status run_use_hook(gr_status (*hook)(gr_resource *const resources[], size_t n),
-                              gr_resource *const resources[], size_t n, const char *call)
+                              gr_resource *const resources[], size_t n)
 {
     if (!hook)
         return GR_OK;
-    GR_TRY(gr_resource_check_graphics_here(resources[0], call));
+    GR_TRY(gr_resource_check_graphics_here(resources[0]));
     gr_status status = hook(resources, n);
-    return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
+    return status == GR_ERR_STATE ? gr_error_set_call() : status;
 }
 
-gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n, const char *call)
+gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n)
 {
-    return run_use_hook(resources[0]->backend->end_use, resources, n, call);
+    return run_use_hook(resources[0]->backend->end_use, resources, n);
 }
 
 gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, CUstream stream,
-                            gr_submit **submit, const char *call)
+                            gr_submit **submit)
 {
     gr_resource *first = side->resources[0];
-    GR_TRY(ring->link_ops->begin_use(ring->link, side, n, call));
+    GR_TRY(ring->link_ops->begin_use(ring->link, side, n));
     if (!side->is_cuda) {
-        GR_TRY(gr_context_check(&first->context, call));
+        GR_TRY(gr_context_check(&first->context));
         if (!gr_sync_is_submitted(first))
-            return run_use_hook(first->backend->begin_use, side->resources, n, call);
-        *submit = gr_submit_make(side->resources, n, true, call);
+            return run_use_hook(first->backend->begin_use, side->resources, n);
+        *submit = gr_submit_make(side->resources, n, true);
         return *submit ? GR_OK : gr_last_error()->status;
     }
-    struct gr_use use = {.call = call,
-                         .resources = side->resources,
+    struct gr_use use = {.resources = side->resources,
                          .n = n,
                          .stream = stream,
                          .buffers = side->buffers,
@@ -92,16 +91,15 @@ gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, 
     return status;
 }
 
-gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bool cancels,
-                          const char *call)
+gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bool cancels)
 {
     const bool is_unused = side->writes && cancels; /* the peer sees nothing of the use */
     gr_status status = GR_OK;
     if (side->is_cuda) {
-        status = gr_buffer_release_for(side->buffers, n, call);
+        status = gr_buffer_release_for(side->buffers, n);
         ring->link_ops->follow(ring->link, side, n, NULL, status != GR_OK);
     } else if (!is_unused) {
-        status = gr_ring_end_graphics(side->resources, n, call);
+        status = gr_ring_end_graphics(side->resources, n);
     }
     if (status != GR_OK)
         return status;
@@ -110,7 +108,7 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bo
             gr_submit_settle(side->submits[i], side->resources[i]);
         side->submits[i] = NULL;
     }
-    return is_unused ? GR_OK : ring->link_ops->end_use(ring->link, side, n, call);
+    return is_unused ? GR_OK : ring->link_ops->end_use(ring->link, side, n);
 }
 
 /*
@@ -119,11 +117,12 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bo
  */
 void gr_ring_last_use(gr_resource *resource)
 {
+    GR_CALL();
     GR_ENTERED entered = 0;
     if (!resource->backend->begin_use)
         return;
     if (gr_resource_graphics_here(resource))
         resource->backend->begin_use(&resource, 1);
     else if (resource->backend->is_external && gr_context_try(&resource->context, &entered))
-        (void)gr_sync_finish_work(resource, __func__);
+        (void)gr_sync_finish_work(resource);
 }

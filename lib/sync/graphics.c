@@ -9,11 +9,11 @@
 #include "lib/cuda/event.h"
 #include "lib/sync/sync.h"
 
-gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
+gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number)
 {
     GR_LOCKED(&acquire->lock);
     if (!acquire->timeline && acquire->signalled > acquire->waited)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "The binary semaphore has been signalled and no map has waited for it yet: "
                        "map a resource in between, or use timeline semaphores.");
     *number = ++acquire->signalled;
@@ -27,18 +27,18 @@ void gr_sync_skip_signal(gr_semaphore *acquire)
         acquire->signalled--;
 }
 
-gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
+gr_status gr_sync_wait_for_retaken(gr_semaphore *release)
 {
     gr_lock(&release->lock);
     CUevent passed = release->retaken ? release->passed.event : NULL;
     gr_unlock(&release->lock);
     if (!passed)
         return GR_OK;
-    GR_ENTER(&release->context, call);
+    GR_ENTER(&release->context);
     CUresult result = gr_event_finish(passed);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventQuery",
-                            "%s: a stream that signals the binary semaphore failed.", call);
+                            "%s: a stream that signals the binary semaphore failed.", gr_call);
     gr_lock(&release->lock);
     release->retaken = false;
     gr_unlock(&release->lock);
@@ -62,12 +62,11 @@ bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t
     return pending;
 }
 
-gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
-                                     const char *call)
+gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
 {
     uint64_t number = 0;
     gr_semaphore *acquire = resources[0]->sync.acquire;
-    GR_TRY(acquire ? gr_sync_next_signal(acquire, &number, call) : GR_OK);
+    GR_TRY(acquire ? gr_sync_next_signal(acquire, &number) : GR_OK);
     *value = acquire && acquire->timeline ? number : 0;
     for (size_t i = 0; i < n; i++)
         resources[i]->sync.drawn = number;

@@ -18,8 +18,9 @@
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)
 {
+    GR_CALL_AS("pthread_mutex_init");
     if (!gr_lock_init(&semaphore->lock, GR_LOCK_SEMAPHORE))
-        return gr_fail_memory("pthread_mutex_init");
+        return gr_fail_memory();
     gr_uses_init(&semaphore->uses, GR_LOCK_STREAM_USES);
     semaphore->ops = ops;
     semaphore->holds = 1;
@@ -48,23 +49,22 @@ static const struct gr_semaphore_ops imported_ops = {
 };
 
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
-                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
-                            const char *call)
+                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops)
 {
     gr_entered entered;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc;
-    GR_TRY(gr_semaphore_check(info, call));
+    GR_TRY(gr_semaphore_check(info));
     GR_TRY(gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
                              gr_semaphore_type_counts(info->type), info->value));
     semaphore->type = info->type;
     gr_endings_collect();
     gr_semaphore_handle_desc(info, &desc);
-    gr_status status = gr_context_enter(context, &entered, call);
+    gr_status status = gr_context_enter(context, &entered);
     if (status != GR_OK)
         goto fail;
     CUresult result = gr_driver()->ImportExternalSemaphore(&semaphore->handle, &desc);
     if (result != CUDA_SUCCESS)
-        status = gr_semaphore_refused(info, result, call);
+        status = gr_semaphore_refused(info, result);
     gr_context_leave(entered);
     if (status == GR_OK) {
         semaphore->info.external = semaphore->handle;
@@ -79,17 +79,18 @@ fail:
 
 gr_semaphore *gr_semaphore_from_handle(const gr_semaphore_desc *desc)
 {
+    GR_CALL();
     struct gr_context context;
     gr_semaphore_desc own;
     if (!desc) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: describe the semaphore.");
+        gr_fail(GR_ERR_INVALID_VALUE, "`desc` is NULL: describe the semaphore.");
         return NULL;
     }
-    if (GR_TAKE(gr_semaphore_desc, &own, desc, __func__) != GR_OK || !gr_driver_load() ||
-        gr_context_choose(&context, gr_device_first, __func__) != GR_OK)
+    if (GR_TAKE(gr_semaphore_desc, &own, desc) != GR_OK || !gr_driver_load() ||
+        gr_context_choose(&context, gr_device_first) != GR_OK)
         return NULL;
-    gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)), __func__);
-    if (!semaphore || gr_semaphore_make(semaphore, &context, &own, NULL, __func__) != GR_OK)
+    gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)));
+    if (!semaphore || gr_semaphore_make(semaphore, &context, &own, NULL) != GR_OK)
         goto fail;
     gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
     return semaphore;
@@ -138,7 +139,8 @@ void gr_semaphore_end_use(gr_semaphore *semaphore)
 
 void gr_semaphore_free(gr_semaphore *semaphore)
 {
-    if (gr_semaphore_is_none(semaphore) || !gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))
+    GR_CALL();
+    if (gr_semaphore_is_none(semaphore) || !gr_live_end(GR_LIVE_SEMAPHORE, semaphore))
         return;
     GR_NO_STATUS();
     (semaphore->ops->free ? semaphore->ops->free : gr_semaphore_drop)(semaphore);
@@ -147,9 +149,10 @@ void gr_semaphore_free(gr_semaphore *semaphore)
 
 const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
 {
+    GR_CALL();
     if (!gr_semaphore_is_none(semaphore))
-        return gr_semaphore_check_given(semaphore, __func__) == GR_OK ? &semaphore->info : NULL;
-    gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
+        return gr_semaphore_check_given(semaphore) == GR_OK ? &semaphore->info : NULL;
+    gr_fail(GR_ERR_INVALID_VALUE, "There is no semaphore: did its creation fail?");
     return NULL;
 }
 
@@ -161,13 +164,14 @@ uint64_t gr_semaphore_last(const gr_semaphore *semaphore)
 
 int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)
 {
+    GR_CALL();
     if (!text)
         size = 0;
     if (gr_semaphore_is_none(semaphore))
         return snprintf(text, size, "no semaphore (%s)", semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
     if (gr_forked) /* another thread of the parent may have held the lock */
         return snprintf(text, size, "a semaphore of the parent process");
-    if (gr_semaphore_check_given(semaphore, __func__) != GR_OK)
+    if (gr_semaphore_check_given(semaphore) != GR_OK)
         return snprintf(text, size, "no semaphore (it was freed)");
     char what[128];
     semaphore->ops->describe(semaphore, what, sizeof(what));

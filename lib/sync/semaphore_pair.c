@@ -7,10 +7,9 @@
 
 #include "lib/base/error.h"
 
-struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *release,
-                                       const char *call)
+struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *release)
 {
-    struct gr_semaphore_pair *pair = gr_check_memory(malloc(sizeof(*pair)), call);
+    struct gr_semaphore_pair *pair = gr_check_memory(malloc(sizeof(*pair)));
     if (!pair) {
         gr_semaphore_drop(acquire);
         gr_semaphore_drop(release);
@@ -20,11 +19,10 @@ struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *rele
     return pair;
 }
 
-struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *release,
-                                         const char *call)
+struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *release)
 {
     if (acquire && release)
-        return gr_pair_make(acquire, release, call);
+        return gr_pair_make(acquire, release);
     gr_semaphore_drop(acquire);
     gr_semaphore_drop(release);
     return NULL;

@@ -134,41 +134,39 @@ end:
 
 /* ---- Points of the program ------------------------------------------------------------------- */
 
-static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own,
-                            const char *call)
+static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own)
 {
-    return GR_TAKE_AT(gr_semaphore_point, own, points, i, call);
+    return GR_TAKE_AT(gr_semaphore_point, own, points, i);
 }
 
 static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore_point *first,
-                             size_t i, bool is_wait, const char *call)
+                             size_t i, bool is_wait)
 {
-    GR_REFUSE_IF(gr_semaphore_is_none(point->semaphore), call,
+    GR_REFUSE_IF(gr_semaphore_is_none(point->semaphore),
                  "The semaphore of point %zu is %s: did its creation fail?", i,
                  point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
-    GR_TRY(gr_semaphore_check_given(point->semaphore, call));
+    GR_TRY(gr_semaphore_check_given(point->semaphore));
     GR_REFUSE_IF(
-        !gr_context_same(&point->semaphore->context, &first->semaphore->context), call,
+        !gr_context_same(&point->semaphore->context, &first->semaphore->context),
         "The semaphores belong to different CUDA contexts: make a separate call for each context.");
-    return gr_semaphore_check_point(point, is_wait, call);
+    return gr_semaphore_check_point(point, is_wait);
 }
 
 static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
-                                   const gr_semaphore_point *point, const char *call)
+                                   const gr_semaphore_point *point)
 {
     gr_semaphore_point earlier;
     if (!point->semaphore->timeline)
         return GR_OK;
     uint64_t before = gr_semaphore_last(point->semaphore);
     while (i-- > 0) /* earlier points of the call, which were checked, have grown it */
-        if (take_point(points, i, &earlier, call) == GR_OK &&
-            earlier.semaphore == point->semaphore) {
+        if (take_point(points, i, &earlier) == GR_OK && earlier.semaphore == point->semaphore) {
             before = earlier.value;
             break;
         }
     if (point->value > before)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The value %llu is not greater than %llu, the last one signalled: a timeline's "
                    "values only grow.",
                    (unsigned long long)point->value, (unsigned long long)before);
@@ -176,22 +174,22 @@ static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
 
 /* Checks all points. *first receives the first point, in this library's version of the struct. */
 static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
-                              gr_semaphore_point *first, CUstream stream, const char *call)
+                              gr_semaphore_point *first, CUstream stream)
 {
-    GR_REFUSE_IF(!points || n == 0, call, "There are no points: %s.",
+    GR_REFUSE_IF(!points || n == 0, "There are no points: %s.",
                  points ? "n is 0. Pass the length of `points`" : "`points` is NULL");
-    gr_status status = gr_fork_check(call);
+    gr_status status = gr_fork_check();
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         gr_semaphore_point own;
-        status = take_point(points, i, &own, call);
+        status = take_point(points, i, &own);
         if (i == 0)
             *first = own;
         if (status == GR_OK)
-            status = check_point(&own, first, i, is_wait, call);
+            status = check_point(&own, first, i, is_wait);
         if (status == GR_OK && !is_wait)
-            status = check_value_grows(points, i, &own, call);
+            status = check_value_grows(points, i, &own);
     }
-    return status == GR_OK ? gr_stream_check_given(stream, false, call) : status;
+    return status == GR_OK ? gr_stream_check_given(stream, false) : status;
 }
 
 static void note_signals(const gr_semaphore_point points[], size_t n, CUstream stream)
@@ -210,17 +208,17 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
 }
 
 static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
-                                 CUstream stream, const char *call)
+                                 CUstream stream)
 {
     gr_semaphore_point first = {0}, own[GR_POINTS_AT_ONCE];
     gr_status status = GR_OK;
-    GR_TRY(check_points(points, n, is_wait, &first, stream, call));
-    GR_ENTER(&first.semaphore->context, call);
-    GR_TRY(gr_stream_check_capture(stream, call));
+    GR_TRY(check_points(points, n, is_wait, &first, stream));
+    GR_ENTER(&first.semaphore->context);
+    GR_TRY(gr_stream_check_capture(stream));
     for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
         count = at_once(n - done);
         for (size_t i = 0; i < count && status == GR_OK; i++)
-            status = take_point(points, done + i, &own[i], call);
+            status = take_point(points, done + i, &own[i]);
         if (status != GR_OK)
             break;
         status = gr_semaphore_enqueue(own, count, is_wait, stream);
@@ -236,10 +234,12 @@ static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bo
 
 gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
-    return enqueue_by_hand(points, n, false, stream, __func__);
+    GR_CALL();
+    return enqueue_by_hand(points, n, false, stream);
 }
 
 gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
-    return enqueue_by_hand(points, n, true, stream, __func__);
+    GR_CALL();
+    return enqueue_by_hand(points, n, true, stream);
 }

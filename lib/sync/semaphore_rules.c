@@ -75,11 +75,11 @@ static const struct gr_handle_rule *rule_of(CUexternalSemaphoreHandleType type)
     return gr_handle_find(rules, sizeof(rules) / sizeof(rules[0]), (int)type);
 }
 
-gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call)
+gr_status gr_semaphore_check_given(const gr_semaphore *semaphore)
 {
     return gr_live_has(GR_LIVE_HELD_SEMAPHORE, semaphore)
                ? GR_OK
-               : gr_live_refuse(GR_LIVE_SEMAPHORE, semaphore, call);
+               : gr_live_refuse(GR_LIVE_SEMAPHORE, semaphore);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */
@@ -96,19 +96,19 @@ const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type)
     return rule ? rule->name : "unknown";
 }
 
-gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
+gr_status gr_semaphore_check(const gr_semaphore_desc *info)
 {
     const struct gr_handle_rule *rule = rule_of(info->type);
     if (!rule)
-        return gr_handle_unknown((int)info->type, &import, call);
-    GR_REFUSE_IF(info->value != 0 && rule->kind != KIND_FENCE, call,
+        return gr_handle_unknown((int)info->type, &import);
+    GR_REFUSE_IF(info->value != 0 && rule->kind != KIND_FENCE,
                  "A semaphore of type %s was given the value %llu. Only timelines and Direct3D "
                  "fences have values (CUDA driver API, cuSignalExternalSemaphoresAsync). Set it to "
                  "0, or choose another type.",
                  rule->name, (unsigned long long)info->value);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscisync};
-    return gr_handle_check(rule, &handle, &import, call);
+    return gr_handle_check(rule, &handle, &import);
 }
 
 void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
@@ -127,27 +127,27 @@ void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
     }
 }
 
-gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call)
+gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code)
 {
-    return gr_handle_refused(rule_of(info->type), &import, code, false, call);
+    return gr_handle_refused(rule_of(info->type), &import, code, false);
 }
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
 
 /* Records an error about a field that this kind does not have. */
 static gr_status no_such_field(enum semaphore_kind kind, bool is_wait, const char *field,
-                               const char *whose, const char *call)
+                               const char *whose)
 {
     static const char *const kinds[] = {"a binary semaphore", "a semaphore with values",
                                         "a keyed mutex", "an NvSciSync object"};
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "A point of %s was given `%s`. Only %s use this field (CUDA driver API, %s). Leave it 0.",
         kinds[kind], field, whose,
         is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync");
 }
 
-gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call)
+gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait)
 {
     const struct gr_handle_rule *rule = rule_of(point->semaphore->type);
     /* a semaphore that the host waits for has no handle and therefore no type */
@@ -155,17 +155,17 @@ gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait
                                      : point->semaphore->timeline ? KIND_FENCE
                                                                   : KIND_BINARY;
     if (point->value != 0 && kind != KIND_FENCE)
-        return no_such_field(kind, is_wait, "value", "timelines and Direct3D fences", call);
+        return no_such_field(kind, is_wait, "value", "timelines and Direct3D fences");
     if (point->key != 0 && kind != KIND_KEYED_MUTEX)
-        return no_such_field(kind, is_wait, "key", "keyed mutexes", call);
+        return no_such_field(kind, is_wait, "key", "keyed mutexes");
     if (point->timeout_ms != 0 && (kind != KIND_KEYED_MUTEX || !is_wait))
-        return no_such_field(kind, is_wait, "timeout_ms", "waits for keyed mutexes", call);
+        return no_such_field(kind, is_wait, "timeout_ms", "waits for keyed mutexes");
     if (point->nvsci_fence && kind != KIND_NVSCISYNC)
-        return no_such_field(kind, is_wait, "nvsci_fence", "NvSciSync objects", call);
+        return no_such_field(kind, is_wait, "nvsci_fence", "NvSciSync objects");
     if (point->skip_nvscibuf && kind != KIND_NVSCISYNC)
-        return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync objects", call);
+        return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync objects");
     GR_REFUSE_IF(
-        !point->nvsci_fence && kind == KIND_NVSCISYNC, call,
+        !point->nvsci_fence && kind == KIND_NVSCISYNC,
         "A point of an NvSciSync object has no fence: nvsci_fence is NULL. Pass an NvSciSyncFence, "
         "%s.",
         is_wait

@@ -103,12 +103,11 @@ static size_t find_semaphore(gr_semaphore *const list[], size_t count,
 }
 
 /* Reserves a signal of the semaphore, one for all resources that share it. */
-static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uint64_t *number,
-                            const char *call)
+static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uint64_t *number)
 {
     size_t i = find_semaphore(s->signals, s->shown.signal_count, acquire);
     if (i == s->shown.signal_count) {
-        GR_TRY(gr_sync_next_signal(acquire, &s->signal_values[i], call));
+        GR_TRY(gr_sync_next_signal(acquire, &s->signal_values[i]));
         gr_semaphore_begin_use(acquire);
         s->signals[i] = acquire;
         s->shown.signal_count++;
@@ -117,9 +116,9 @@ static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uin
     return GR_OK;
 }
 
-static gr_status refuse_twice(const char *call)
+static gr_status refuse_twice(void)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "The same resource is listed twice: list it once.");
+    return gr_fail(GR_ERR_INVALID_VALUE, "The same resource is listed twice: list it once.");
 }
 
 static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t value)
@@ -136,13 +135,13 @@ static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t 
 }
 
 /* Claims a binary signal. Only one submit can wait for it: this submit, until it is cancelled. */
-static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending, const char *call)
+static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending)
 {
     gr_semaphore *release = s->waits[i];
-    GR_TRY(gr_sync_wait_for_retaken(release, call));
+    GR_TRY(gr_sync_wait_for_retaken(release));
     GR_LOCKED(&release->lock);
     if (release->claimed && s->wait_values[i] > release->handed)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "Another submit that has begun will wait for the binary semaphore: call "
                        "gr_submit_commit() or gr_submit_free() for that submit first.");
     *pending = s->wait_values[i] > release->handed && release->signalled > release->waited;
@@ -155,13 +154,13 @@ static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending,
 }
 
 /* Removes waits without a signal to wait for; after an error removes all waits. */
-static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const char *call)
+static gr_status claim_waits(struct gr_submit_made *s, gr_status status)
 {
     size_t count = s->shown.wait_count, kept = 0;
     for (size_t i = 0; i < count; i++) {
         bool pending = true;
         if (status == GR_OK && !s->waits[i]->timeline)
-            status = claim_binary(s, i, &pending, call);
+            status = claim_binary(s, i, &pending);
         if (status != GR_OK || !pending) {
             gr_semaphore_drop(s->waits[i]);
             continue;
@@ -174,8 +173,7 @@ static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const c
     return status;
 }
 
-static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
-                         const char *call)
+static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n)
 {
     const gr_semaphore *last = NULL; /* of the last resource, whose pair the next often shares */
     uint64_t number = 0;
@@ -188,11 +186,11 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
         const struct gr_submit_use *begun =
             atomic_load_explicit(&sync->begun, memory_order_relaxed);
         if (begun >= s->uses && begun < s->uses + s->count)
-            status = refuse_twice(call);
+            status = refuse_twice();
         else if (!sync->acquire)
             number = 0;
         else if (sync->acquire != last)
-            status = add_signal(s, sync->acquire, &number, call);
+            status = add_signal(s, sync->acquire, &number);
         if (status != GR_OK)
             break;
         last = sync->acquire;
@@ -203,7 +201,7 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
         if (sync->release && value)
             note_wait(s, sync->release, value);
     }
-    return claim_waits(s, status, call);
+    return claim_waits(s, status);
 }
 
 static bool describe(const void *object, char *text, size_t size)
@@ -218,12 +216,12 @@ GR_AT_LOAD static void describe_submits(void)
     gr_live_describe_by(GR_LIVE_SUBMIT, describe);
 }
 
-gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring, const char *call)
+gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring)
 {
-    struct gr_submit_made *s = gr_submit_memory_take(n, call);
+    struct gr_submit_made *s = gr_submit_memory_take(n);
     if (!s)
         return NULL;
-    if (add_all(s, resources, n, call) != GR_OK) {
+    if (add_all(s, resources, n) != GR_OK) {
         drop(s);
         return NULL;
     }
@@ -240,17 +238,16 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring
 }
 
 /* Checks the CUDA context of a resource, unless the one before has the same context. */
-static gr_status check_context(const gr_resource *resource, const gr_resource *before,
-                               const char *call)
+static gr_status check_context(const gr_resource *resource, const gr_resource *before)
 {
     return before && gr_context_same(&before->context, &resource->context)
                ? GR_OK
-               : gr_context_check(&resource->context, call);
+               : gr_context_check(&resource->context);
 }
 
-static gr_status check_all(gr_resource *const resources[], size_t n, const char *call)
+static gr_status check_all(gr_resource *const resources[], size_t n)
 {
-    GR_REFUSE_IF(!resources || n == 0, call, "%s.",
+    GR_REFUSE_IF(!resources || n == 0, "%s.",
                  resources ? "There is nothing to submit: n is 0. Pass the length of `resources`"
                            : "`resources` is NULL");
     /* so each is listed once */
@@ -258,43 +255,44 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
                    gr_group_has(resources, n);
     for (size_t i = 0; i < n; i++) {
         if (!grouped || resources[i]->deferred || resources[i]->mapped)
-            GR_TRY(gr_sync_check_idle(resources[i], call));
+            GR_TRY(gr_sync_check_idle(resources[i]));
         const bool submitted = gr_sync_is_submitted(resources[i]);
-        GR_TRY(submitted ? gr_sync_check_ready(resources[i], call) : GR_OK);
-        GR_TRY(check_context(resources[i], i ? resources[i - 1] : NULL, call));
+        GR_TRY(submitted ? gr_sync_check_ready(resources[i]) : GR_OK);
+        GR_TRY(check_context(resources[i], i ? resources[i - 1] : NULL));
         for (size_t k = 0; k < i && !submitted && !grouped; k++) /* add_all() leaves these out */
             if (resources[k] == resources[i])
-                return refuse_twice(call);
+                return refuse_twice();
     }
     return GR_OK;
 }
 
 gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)
 {
-    if (check_all(resources, n, __func__) != GR_OK)
+    GR_CALL();
+    if (check_all(resources, n) != GR_OK)
         return NULL;
-    return gr_submit_make(resources, n, false, __func__);
+    return gr_submit_make(resources, n, false);
 }
 
 /* ---- Calls for a submit that has begun ------------------------------------------------------- */
 
-static gr_status check_alive(gr_submit *submit, const char *call)
+static gr_status check_alive(gr_submit *submit)
 {
-    GR_REFUSE_IF(!submit, call,
+    GR_REFUSE_IF(!submit,
                  "The submit is NULL: did gr_submit_begin() fail? Call gr_last_error() right after "
                  "that call for the reason.");
     return gr_live_has(GR_LIVE_SUBMIT, submit) && made_of(submit)->out
                ? GR_OK
-               : gr_live_refuse(GR_LIVE_SUBMIT, submit, call);
+               : gr_live_refuse(GR_LIVE_SUBMIT, submit);
 }
 
-gr_status gr_submit_settle_all(gr_submit *submit, const char *call)
+gr_status gr_submit_settle_all(gr_submit *submit)
 {
-    GR_TRY(check_alive(submit, call));
+    GR_TRY(check_alive(submit));
     struct gr_submit_made *s = made_of(submit);
     GR_LOCKED(&lock);
     if (s->committed)
-        return gr_fail(GR_ERR_STATE, call, "The submit has been committed already.");
+        return gr_fail(GR_ERR_STATE, "The submit has been committed already.");
     s->committed = true;
     for (size_t i = 0; i < s->count; i++)
         settle_use(&s->uses[i], true);
@@ -302,13 +300,13 @@ gr_status gr_submit_settle_all(gr_submit *submit, const char *call)
     return GR_OK;
 }
 
-gr_status gr_submit_refuse_in_flight(const gr_resource *resource, const char *call)
+gr_status gr_submit_refuse_in_flight(const gr_resource *resource)
 {
     char text[160];
     if (!resource->sync.turns)
         return GR_OK;
     resource->backend->describe(resource, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "%s has frames in flight, so each submit copies from or to another staging "
                    "buffer: use gr_vk_submit() with `first` and `last`, or leave `in_flight` 0.",
                    text);
@@ -316,11 +314,12 @@ gr_status gr_submit_refuse_in_flight(const gr_resource *resource, const char *ca
 
 gr_status gr_submit_commit(gr_submit *submit)
 {
-    GR_TRY(check_alive(submit, __func__));
+    GR_CALL();
+    GR_TRY(check_alive(submit));
     const gr_resource *resource;
     for (size_t place = 0; (resource = gr_submit_next(submit, &place));)
-        GR_TRY(gr_submit_refuse_in_flight(resource, __func__));
-    return gr_submit_settle_all(submit, __func__);
+        GR_TRY(gr_submit_refuse_in_flight(resource));
+    return gr_submit_settle_all(submit);
 }
 
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
@@ -352,15 +351,14 @@ bool gr_submit_is_committed(gr_submit *submit)
     return made_of(submit)->committed;
 }
 
-gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
+gr_status gr_submit_check_begun(gr_submit *submit)
 {
-    GR_TRY(check_alive(submit, call));
+    GR_TRY(check_alive(submit));
     if (gr_submit_is_committed(submit))
-        return gr_fail(GR_ERR_STATE, call,
-                       "The submit has been committed already: begin another one.");
+        return gr_fail(GR_ERR_STATE, "The submit has been committed already: begin another one.");
     const gr_resource *before = NULL, *resource;
     for (size_t place = 0; (resource = gr_submit_next(submit, &place)); before = resource)
-        GR_TRY(check_context(resource, before, call));
+        GR_TRY(check_context(resource, before));
     return GR_OK;
 }
 
@@ -379,12 +377,12 @@ const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)
     return found;
 }
 
-void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call)
+void *gr_submit_scratch(gr_submit *submit, size_t size)
 {
     struct gr_submit_made *s = made_of(submit);
     if (s->scratch_size >= size)
         return s->scratch;
-    void *made = gr_check_memory(malloc(size), call);
+    void *made = gr_check_memory(malloc(size));
     if (!made)
         return NULL;
     free(s->scratch);
@@ -403,16 +401,17 @@ void gr_submit_leave(struct gr_sync *sync)
 
 void gr_submit_free(gr_submit *submit)
 {
+    GR_CALL();
     if (!submit || (gr_forked && !gr_live_has(GR_LIVE_SUBMIT, submit)))
         return; /* in a forked child the parent owns the submit */
-    gr_status status = check_alive(submit, __func__);
+    gr_status status = check_alive(submit);
     if (status == GR_OK && made_of(submit)->of_ring)
-        status = gr_fail(GR_ERR_STATE, __func__,
+        status = gr_fail(GR_ERR_STATE,
                          "The submit belongs to slots of a ring, which frees it: hand over, give "
                          "back or cancel the slots. Nothing was done.");
     else if (status == GR_OK &&
              !atomic_exchange_explicit(&made_of(submit)->out, false, memory_order_acq_rel))
-        status = check_alive(submit, __func__); /* another thread has just freed it */
+        status = check_alive(submit); /* another thread has just freed it */
     if (status == GR_OK)
         drop(made_of(submit));
     else

@@ -85,7 +85,7 @@ static bool make_room(struct gr_submit_made *s, size_t n)
     return true;
 }
 
-struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call)
+struct gr_submit_made *gr_submit_memory_take(size_t n)
 {
     struct gr_submit_made *s = take_spare(n);
     if (!s && (s = calloc(1, sizeof(*s))))
@@ -93,7 +93,7 @@ struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call)
     if (!s || !make_room(s, n)) {
         if (s)
             gr_submit_memory_give(s);
-        gr_fail_memory(call);
+        gr_fail_memory();
         return NULL;
     }
     s->committed = s->filled = false;

@@ -38,7 +38,7 @@ struct gr_submit_made {
  * Returns an empty submit with room for n resources. If out of memory, records the error and
  * returns NULL.
  */
-struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call);
+struct gr_submit_made *gr_submit_memory_take(size_t n);
 
 /* Keeps the memory for another submit, or frees it. */
 void gr_submit_memory_give(struct gr_submit_made *s);

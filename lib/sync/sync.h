@@ -110,8 +110,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
  * owns the memory and the reference.
  */
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
-                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
-                            const char *call);
+                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops);
 
 /*
  * These functions add and drop a reference of the library, besides the reference of the caller.
@@ -187,10 +186,10 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
 /* ---- Checks: semaphore_rules.c --------------------------------------------------------------- */
 
 /* Refuses a freed semaphore, unless a resource or a submit has it, and so may name it. */
-gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call);
+gr_status gr_semaphore_check_given(const gr_semaphore *semaphore);
 
 /* The rules of the CUDA documentation, by type. */
-GR_API gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);
+GR_API gr_status gr_semaphore_check(const gr_semaphore_desc *info);
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type);
 const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type);
 void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
@@ -200,15 +199,14 @@ void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
  * gr_semaphore_check_point() checks that a point has the fields of its semaphore's type, and no
  * other fields. The other functions convert a checked point to the driver's struct.
  */
-gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call);
+gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait);
 void gr_semaphore_signal_params(const gr_semaphore_point *point,
                                 CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params);
 void gr_semaphore_wait_params(const gr_semaphore_point *point,
                               CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params);
 
 /* Records a refused import, with the meaning of the code for this type and the remedy. */
-GR_API gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code,
-                                      const char *call);
+GR_API gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code);
 
 /* ---- Pairs of semaphores: semaphore_pair.c --------------------------------------------------- */
 
@@ -230,15 +228,13 @@ struct gr_semaphore_pair {
  * Makes a pair with one reference. Takes over the references to the semaphores, which may be NULL,
  * also after an error. If out of memory, records the error and returns NULL.
  */
-struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *release,
-                                       const char *call);
+struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *release);
 
 /*
  * The same with two semaphores that were just created. If one of them is NULL, because its creation
  * failed and recorded an error, returns NULL.
  */
-struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *release,
-                                         const char *call);
+struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *release);
 
 /* These functions add and drop a reference. NULL is allowed. gr_pair_hold() returns the pair. */
 static inline struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair)
@@ -296,18 +292,18 @@ bool gr_sync_is_drawn(const struct gr_sync *sync);
  * Records the event of CUDA's last work with an unmapped resource, unless it was recorded before or
  * there is no work. Does not wait. The CUDA context is current.
  */
-gr_status gr_sync_record_work(gr_resource *resource, const char *call);
+gr_status gr_sync_record_work(gr_resource *resource);
 
 /*
  * The same for the end of an unmapped resource: if submits copy it, and signal a semaphore that
  * gr_sync_is_drawn() cannot query, the event also follows the submits.
  */
-gr_status gr_sync_record_end(gr_resource *resource, const char *call);
+gr_status gr_sync_record_end(gr_resource *resource);
 
 /*
  * Blocks until CUDA's last work with an unmapped resource is done. The CUDA context is current.
  */
-gr_status gr_sync_finish_work(gr_resource *resource, const char *call);
+gr_status gr_sync_finish_work(gr_resource *resource);
 
 /*
  * Call this function before the driver call that ends an import, which blocks until all work in the
@@ -321,27 +317,27 @@ void gr_sync_warn_of_wait(const struct gr_sync *sync, const struct gr_context *c
  * CUDA used it later; with frames in flight after both. The caller owns the event; NULL if it is
  * not needed. Does not wait. The CUDA context is current.
  */
-gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call);
+gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event);
 
 /* Gives the resource the semaphores of its backend, unless its order is defined. */
-static inline gr_status gr_sync_decide(gr_resource *resource, const char *call)
+static inline gr_status gr_sync_decide(gr_resource *resource)
 {
     return resource->sync.decided || !resource->backend->begin_order
                ? GR_OK
-               : resource->backend->begin_order(resource, call);
+               : resource->backend->begin_order(resource);
 }
 
 /*
  * Refuses a resource that is in an open submit, or has no defined order even after
  * gr_sync_decide().
  */
-gr_status gr_sync_make_ready(gr_resource *resource, const char *call) GR_COLD;
-static inline gr_status gr_sync_check_ready(gr_resource *resource, const char *call)
+gr_status gr_sync_make_ready(gr_resource *resource) GR_COLD;
+static inline gr_status gr_sync_check_ready(gr_resource *resource)
 {
     const struct gr_sync *sync = &resource->sync;
     bool ready = (sync->decided || !gr_sync_is_submitted(resource)) &&
                  !atomic_load_explicit(&sync->begun, memory_order_relaxed);
-    return ready ? GR_OK : gr_sync_make_ready(resource, call);
+    return ready ? GR_OK : gr_sync_make_ready(resource);
 }
 
 /*
@@ -350,7 +346,7 @@ static inline gr_status gr_sync_check_ready(gr_resource *resource, const char *c
  * signal: GR_ERR_STATE for a second one. gr_sync_skip_signal() cancels a signal that nothing waits
  * for: a binary semaphore can be signalled again; a timeline never uses the skipped value again.
  */
-gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call);
+gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number);
 void gr_sync_skip_signal(gr_semaphore *acquire);
 
 /*
@@ -358,7 +354,7 @@ void gr_sync_skip_signal(gr_semaphore *acquire);
  * consumed the pending signals that CUDA itself waits for: otherwise the graphics API could consume
  * one of these signals.
  */
-gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call);
+gr_status gr_sync_wait_for_retaken(gr_semaphore *release);
 
 /*
  * For graphics APIs that take commands on this thread, and n resources with the same semaphores.
@@ -366,8 +362,7 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call);
  * resource waits for, or to 0 for a binary semaphore. gr_sync_wait_by_commands() sets *value to the
  * value of `release` that the graphics API must wait for; false if there is nothing to wait for.
  */
-gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
-                                     const char *call);
+gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
 bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
 
 /*
@@ -380,7 +375,7 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
  * Waits for the last work of an unmapped resource, and sets its semaphores; NULL means none. The
  * order of the resource is then defined. Takes a reference to the pair.
  */
-gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call);
+gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair);
 
 /* Sets the semaphores of a new resource, which has had no work. */
 void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair);
@@ -396,7 +391,7 @@ static inline bool gr_sync_tells_the_end(const gr_semaphore *release)
 }
 
 /* Refuses a resource that is closed, mapped or in a ring. */
-gr_status gr_sync_check_idle(const gr_resource *resource, const char *call);
+gr_status gr_sync_check_idle(const gr_resource *resource);
 
 /*
  * Releases the semaphores. `alive` says whether the CUDA context still exists; if so, it is
@@ -410,16 +405,16 @@ void gr_sync_end(struct gr_sync *sync, bool alive);
  * Like gr_submit_begin(), for n different, checked resources. If they are slots of a ring, the ring
  * frees the submit, and gr_submit_free() refuses it.
  */
-gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring, const char *call);
+gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring);
 
 /* Implements gr_submit_commit(). Accepts frames in flight, which gr_vk_submit() has copied. */
-gr_status gr_submit_settle_all(gr_submit *submit, const char *call);
+gr_status gr_submit_settle_all(gr_submit *submit);
 
 /*
  * Refuses frames in flight for a call that records commands of the application, or commits its
  * submit: the commands would name one staging buffer, which only gr_vk_submit() selects.
  */
-gr_status gr_submit_refuse_in_flight(const gr_resource *resource, const char *call);
+gr_status gr_submit_refuse_in_flight(const gr_resource *resource);
 
 /*
  * Removes a resource from the submit when the ring gets the resource back. If the submit was not
@@ -439,7 +434,7 @@ bool gr_submit_is_committed(gr_submit *submit);
 /*
  * Checks before a commit: GR_ERR_STATE if the submit was committed, GR_ERR_INVALID_VALUE for NULL.
  */
-gr_status gr_submit_check_begun(gr_submit *submit, const char *call);
+gr_status gr_submit_check_begun(gr_submit *submit);
 
 /* Returns the number of resources with which the submit began. Some may have left it since. */
 size_t gr_submit_size(const gr_submit *submit);
@@ -454,7 +449,7 @@ const gr_resource *gr_submit_next(gr_submit *submit, size_t *place);
  * Returns memory that belongs to the submit, with undefined contents. It is valid until the next
  * call, and submits in a loop reuse it. If out of memory, records the error and returns NULL.
  */
-void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call);
+void *gr_submit_scratch(gr_submit *submit, size_t size);
 
 /* Removes a resource from its submit, if it is in one. Called before the resource ends. */
 void gr_submit_leave(struct gr_sync *sync);

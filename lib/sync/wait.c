@@ -44,8 +44,7 @@ void gr_sync_warn_of_wait(const struct gr_sync *sync, const struct gr_context *c
     }
 }
 
-static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned timeout_ms,
-                          const char *call)
+static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned timeout_ms)
 {
     CUresult result = gr_event_poll(resource->sync.work.event, NULL,
                                     timeout_ms || !is_new ? timeout_ms : MOMENT_MS);
@@ -54,10 +53,10 @@ static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned tim
     if (result != CUDA_ERROR_NOT_READY)
         return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
     if (!timeout_ms)
-        return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
+        return gr_fail(GR_ERR_NOT_READY, "CUDA's work with the resource is not done.");
     char semaphore[300];
     gr_semaphore_describe_wait(resource->sync.acquire, semaphore, sizeof(semaphore));
-    return gr_fail(GR_ERR_TIMEOUT, call,
+    return gr_fail(GR_ERR_TIMEOUT,
                    "CUDA's work with the resource is not done after %u ms: wait longer, or find "
                    "what its stream waits for.%s",
                    timeout_ms, semaphore);
@@ -65,18 +64,18 @@ static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned tim
 
 gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
 {
-    GR_TRY(gr_resource_check_slot(resource, __func__));
-    GR_TRY(gr_resource_check_open(resource, __func__));
+    GR_CALL();
+    GR_TRY(gr_resource_check_slot(resource));
+    GR_TRY(gr_resource_check_open(resource));
     gr_resource_collect(resource);
     if (resource->mapped)
-        return gr_fail(GR_ERR_STATE, __func__,
-                       "The resource is mapped, and CUDA may still add work: call "
-                       "gr_buffer_release() before you wait.");
-    GR_ENTER(&resource->context, __func__);
+        return gr_fail(GR_ERR_STATE, "The resource is mapped, and CUDA may still add work: call "
+                                     "gr_buffer_release() before you wait.");
+    GR_ENTER(&resource->context);
     const bool is_new = !resource->sync.work.recorded;
-    gr_status status = gr_sync_record_work(resource, __func__);
+    gr_status status = gr_sync_record_work(resource);
     if (status == GR_OK && resource->sync.work.recorded)
-        status = wait_for(resource, is_new, timeout_ms, __func__);
+        status = wait_for(resource, is_new, timeout_ms);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(&resource, 1);
     return status;

@@ -226,7 +226,7 @@ static CUresult copy_block(const struct plan *plan, const struct side *to, const
 }
 
 static gr_status copy_blocks(const struct plan *plan, const struct side *to,
-                             const struct side *from, CUstream stream, const char *call)
+                             const struct side *from, CUstream stream)
 {
     int64_t at[GR_TENSOR_DIMS] = {0};
     int64_t to_offset = plan->to_first, from_offset = plan->from_first;
@@ -240,19 +240,19 @@ static gr_status copy_blocks(const struct plan *plan, const struct side *to,
     return gr_fail_work(result, plan->rows == 1 ? "cuMemcpyAsync" : "cuMemcpy3DAsync",
                         "%s: the driver refused to copy a block of %zu row%s of %zu byte%s. Does "
                         "the memory match its description?",
-                        call, plan->rows * plan->slices, gr_s(plan->rows * plan->slices),
+                        gr_call, plan->rows * plan->slices, gr_s(plan->rows * plan->slices),
                         plan->width, gr_s(plan->width));
 }
 
 gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_device,
-                       CUstream stream, const char *call)
+                       CUstream stream)
 {
     const struct side host = {NULL, runs->at, runs->host, gr_copy_type(GR_MEMORY_HOST)};
     const struct side other = {NULL, device, runs->device, gr_copy_type(GR_MEMORY_DEVICE)};
     const struct side *to = to_device ? &other : &host, *from = to_device ? &host : &other;
     struct plan plan;
     make_plan(&plan, runs->ndim, runs->shape, to->strides, from->strides, runs->bytes);
-    return copy_blocks(&plan, to, from, stream, call);
+    return copy_blocks(&plan, to, from, stream);
 }
 
 /* ---- CUDA arrays ----------------------------------------------------------------------------- */
@@ -269,7 +269,7 @@ static bool has_rows(const struct side *side, const gr_tensor *like)
 }
 
 static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const struct side *from,
-                             CUstream stream, const char *call)
+                             CUstream stream)
 {
     const struct plan rows = {
         .width = like->info.bytes / (size_t)like->shape[0],
@@ -278,13 +278,13 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
         .row = {.to = to->strides[0], .from = from->strides[0]},
     };
     if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "A CUDA array can be copied only in whole rows and on one device. Copy "
                        "through a compact tensor on the device of the array, such as one from "
                        "gr_tensor_clone().");
     const CUDA_MEMCPY3D block = describe(&rows, to, from, to->ptr, from->ptr);
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&block, stream), "cuMemcpy3DAsync",
-                "%s: the driver refused to copy a CUDA array.", call);
+                "%s: the driver refused to copy a CUDA array.", gr_call);
     return GR_OK;
 }
 
@@ -292,31 +292,30 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
 
 /* Copies in the CUDA context of the device memory, because default streams belong to it. */
 static gr_status copy_elements(const struct side *to, const struct side *from,
-                               const struct gr_context *at, CUstream stream, const char *call)
+                               const struct gr_context *at, CUstream stream)
 {
     const gr_tensor *like = to->tensor ? to->tensor : from->tensor;
     struct plan plan;
     if (!like->info.bytes)
         return GR_OK;
-    GR_ENTER(at, call);
+    GR_ENTER(at);
     if (to->type == CU_MEMORYTYPE_ARRAY || from->type == CU_MEMORYTYPE_ARRAY)
-        return copy_arrays(like, to, from, stream, call);
+        return copy_arrays(like, to, from, stream);
     make_plan(&plan, like->info.ndim, like->shape, to->strides, from->strides,
               gr_dtype_size(like->info.dtype));
-    return copy_blocks(&plan, to, from, stream, call);
+    return copy_blocks(&plan, to, from, stream);
 }
 
 /* Copies one side to the other. After an error a part of the copy may be in the stream. */
-static gr_status copy(const struct side *to, const struct side *from, CUstream stream,
-                      const char *call)
+static gr_status copy(const struct side *to, const struct side *from, CUstream stream)
 {
     const gr_tensor *placed = is_on_host(to) && from->tensor ? from->tensor : to->tensor;
     const struct gr_context *at = &placed->context;
     if (to->tensor)
-        GR_TRY(gr_tensor_begin_copy(to->tensor, stream, at, true, call));
+        GR_TRY(gr_tensor_begin_copy(to->tensor, stream, at, true));
     if (from->tensor)
-        GR_TRY(gr_tensor_begin_copy(from->tensor, stream, at, false, call));
-    gr_status status = copy_elements(to, from, at, stream, call);
+        GR_TRY(gr_tensor_begin_copy(from->tensor, stream, at, false));
+    gr_status status = copy_elements(to, from, at, stream);
     if (to->tensor)
         gr_tensor_end_use(to->tensor, stream, at, true);
     if (from->tensor)
@@ -324,9 +323,9 @@ static gr_status copy(const struct side *to, const struct side *from, CUstream s
     return status;
 }
 
-static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const char *call)
+static gr_status check_same(const gr_tensor *to, const gr_tensor *from)
 {
-    GR_REFUSE_IF(to->info.dtype != from->info.dtype, call,
+    GR_REFUSE_IF(to->info.dtype != from->info.dtype,
                  "The tensors have the types %s and %s, but a copy does not convert: use a view "
                  "for the same bits, or gr_publish(), which converts.",
                  gr_dtype_get_info(to->info.dtype)->name,
@@ -336,7 +335,7 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
         same = to->shape[i] == from->shape[i];
     if (same)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The shapes differ: the destination is %s, the source is %s.",
                    gr_shape_format(to->info.ndim, to->shape).text,
                    gr_shape_format(from->info.ndim, from->shape).text);
@@ -346,45 +345,45 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
  * Refuses a stride of 0, because the value of an element that is written twice is undefined. A
  * tensor without elements is accepted.
  */
-static gr_status check_target(const gr_tensor *to, const char *call)
+static gr_status check_target(const gr_tensor *to)
 {
     for (unsigned i = 0; i < to->info.ndim && to->info.bytes; i++)
         GR_REFUSE_IF(
-            !to->strides[i] && to->shape[i] > 1, call,
+            !to->strides[i] && to->shape[i] > 1,
             "The destination of shape %s has stride 0 in dimension %u: its elements share bytes.",
             gr_shape_format(to->info.ndim, to->shape).text, i);
     return GR_OK;
 }
 
-static gr_status copy_tensor(gr_tensor *to, const gr_tensor *from, CUstream stream,
-                             const char *call)
+static gr_status copy_tensor(gr_tensor *to, const gr_tensor *from, CUstream stream)
 {
-    GR_TRY(gr_tensor_check(from, call));
-    GR_TRY(gr_tensor_check(to, call));
-    GR_TRY(check_same(to, from, call));
-    GR_TRY(check_target(to, call));
+    GR_TRY(gr_tensor_check(from));
+    GR_TRY(gr_tensor_check(to));
+    GR_TRY(check_same(to, from));
+    GR_TRY(check_target(to));
     const struct side target = side_of(to), source = side_of(from);
-    return copy(&target, &source, stream, call);
+    return copy(&target, &source, stream);
 }
 
 gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream)
 {
-    return copy_tensor(to, from, stream, __func__);
+    GR_CALL();
+    return copy_tensor(to, from, stream);
 }
 
 gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
 {
-    if (gr_tensor_check(tensor, __func__) != GR_OK ||
-        gr_stream_check_given(stream, false, __func__) != GR_OK)
+    GR_CALL();
+    if (gr_tensor_check(tensor) != GR_OK || gr_stream_check_given(stream, false) != GR_OK)
         return NULL;
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = tensor->info.dtype, .ndim = tensor->info.ndim,
                 .shape = tensor->shape, .layout = tensor->info.layout, .memory = memory);
-    gr_tensor *made = gr_tensor_alloc_taken(&desc, &tensor->context, stream, __func__);
+    gr_tensor *made = gr_tensor_alloc_taken(&desc, &tensor->context, stream);
     if (!made)
         return NULL;
     made->copied = true;
-    if (copy_tensor(made, tensor, stream, __func__) == GR_OK)
+    if (copy_tensor(made, tensor, stream) == GR_OK)
         return made;
     gr_tensor_free(made);
     return NULL;
@@ -392,16 +391,15 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
-static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t bytes,
-                            const char *call)
+static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t bytes)
 {
-    GR_TRY(gr_tensor_check(tensor, call));
-    GR_REFUSE_IF(bytes != tensor->info.bytes, call,
+    GR_TRY(gr_tensor_check(tensor));
+    GR_REFUSE_IF(bytes != tensor->info.bytes,
                  "`bytes` is %zu, but the elements of shape %s and type %s have %zu: pass %zu.",
                  bytes, gr_shape_format(tensor->info.ndim, tensor->shape).text,
                  gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes,
                  tensor->info.bytes);
-    GR_REFUSE_IF(!memory && bytes, call, "The pointer to host memory is NULL.");
+    GR_REFUSE_IF(!memory && bytes, "The pointer to host memory is NULL.");
     return GR_OK;
 }
 
@@ -414,18 +412,20 @@ static struct side host_side(const gr_tensor *like, const void *memory,
 
 gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes, CUstream stream)
 {
+    GR_CALL();
     int64_t strides[GR_TENSOR_DIMS];
-    GR_TRY(check_host(tensor, to, bytes, __func__));
+    GR_TRY(check_host(tensor, to, bytes));
     const struct side target = host_side(tensor, to, strides), source = side_of(tensor);
-    return copy(&target, &source, stream, __func__);
+    return copy(&target, &source, stream);
 }
 
 gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t bytes,
                                    CUstream stream)
 {
+    GR_CALL();
     int64_t strides[GR_TENSOR_DIMS];
-    GR_TRY(check_host(tensor, from, bytes, __func__));
-    GR_TRY(check_target(tensor, __func__));
+    GR_TRY(check_host(tensor, from, bytes));
+    GR_TRY(check_target(tensor));
     const struct side target = side_of(tensor), source = host_side(tensor, from, strides);
-    return copy(&target, &source, stream, __func__);
+    return copy(&target, &source, stream);
 }

@@ -176,7 +176,8 @@ void gr_tensor_drop(gr_tensor *tensor)
 
 void gr_tensor_free(gr_tensor *tensor)
 {
-    if (!tensor || !gr_live_end(GR_LIVE_TENSOR, tensor, __func__))
+    GR_CALL();
+    if (!tensor || !gr_live_end(GR_LIVE_TENSOR, tensor))
         return;
     GR_NO_STATUS();
     gr_tensor_drop(tensor);
@@ -186,6 +187,7 @@ void gr_tensor_free(gr_tensor *tensor)
 
 gr_status gr_tensor_collect(unsigned timeout_ms)
 {
+    GR_CALL();
     const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     unsigned polls = 0;
     size_t left;
@@ -199,9 +201,9 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
         gr_host_pause(&polls);
     }
     if (!timeout_ms)
-        return gr_fail(GR_ERR_NOT_READY, __func__, "%zu tensor%s still used by a stream.", left,
+        return gr_fail(GR_ERR_NOT_READY, "%zu tensor%s still used by a stream.", left,
                        left == 1 ? " is" : "s are");
-    return gr_fail(GR_ERR_TIMEOUT, __func__,
+    return gr_fail(GR_ERR_TIMEOUT,
                    "%zu tensor%s still used by a stream after %u ms: wait longer, or check what "
                    "the stream waits for.",
                    left, left == 1 ? " is" : "s are", timeout_ms);

@@ -19,32 +19,30 @@ struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape)
     return made;
 }
 
-static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
+static gr_status check_fields(const gr_tensor_desc *desc)
 {
-    GR_REFUSE_IF((unsigned)desc->dtype < GR_DTYPE_U8 || (unsigned)desc->dtype > GR_DTYPE_C128, call,
+    GR_REFUSE_IF((unsigned)desc->dtype < GR_DTYPE_U8 || (unsigned)desc->dtype > GR_DTYPE_C128,
                  "`dtype` is %d, which is not a gr_dtype: set GR_DTYPE_U8, for example.",
                  (int)desc->dtype);
-    GR_REFUSE_IF(desc->ndim > GR_TENSOR_DIMS, call,
+    GR_REFUSE_IF(desc->ndim > GR_TENSOR_DIMS,
                  "`ndim` is %u, but a tensor has at most %u dimensions: merge some, or drop those "
                  "of size 1.",
                  desc->ndim, GR_TENSOR_DIMS);
-    GR_REFUSE_IF(desc->ndim && !desc->shape, call, "`ndim` is %u, but `shape` is NULL.",
-                 desc->ndim);
-    GR_REFUSE_IF((unsigned)desc->layout > GR_LAYOUT_UYVY, call,
+    GR_REFUSE_IF(desc->ndim && !desc->shape, "`ndim` is %u, but `shape` is NULL.", desc->ndim);
+    GR_REFUSE_IF((unsigned)desc->layout > GR_LAYOUT_UYVY,
                  "`layout` is %d, which is not a gr_layout.", (int)desc->layout);
-    GR_REFUSE_IF((unsigned)desc->memory > GR_MEMORY_ARRAY, call,
+    GR_REFUSE_IF((unsigned)desc->memory > GR_MEMORY_ARRAY,
                  "`memory` is %d, which is not a gr_memory.", (int)desc->memory);
     for (unsigned i = 0; i < desc->ndim; i++)
-        GR_REFUSE_IF(desc->shape[i] < 0, call,
+        GR_REFUSE_IF(desc->shape[i] < 0,
                      "Dimension %u of the shape %s is negative: pass 0 or more.", i,
                      gr_shape_format(desc->ndim, desc->shape).text);
     return GR_OK;
 }
 
-static gr_status refuse_large(unsigned ndim, const int64_t *shape, const char *what,
-                              const char *call)
+static gr_status refuse_large(unsigned ndim, const int64_t *shape, const char *what)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The shape %s%s is larger than any memory: its size does not fit in 62 bits.",
                    gr_shape_format(ndim, shape).text, what);
 }
@@ -95,20 +93,20 @@ static bool find_span(struct gr_shape *s, size_t element)
     return s->before == (uint64_t)before && s->span == (uint64_t)way;
 }
 
-gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
+gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc)
 {
     int64_t packed[GR_TENSOR_DIMS];
-    GR_TRY(check_fields(desc, call));
+    GR_TRY(check_fields(desc));
     size_t element = gr_dtype_size(desc->dtype);
     *s = (struct gr_shape){.ndim = desc->ndim};
     for (unsigned i = 0; i < s->ndim; i++)
         s->shape[i] = desc->shape[i];
     if (!count_bytes(s, element))
-        return refuse_large(s->ndim, s->shape, "", call);
+        return refuse_large(s->ndim, s->shape, "");
     gr_shape_compact(s->ndim, s->shape, element, packed);
     memcpy(s->strides, desc->strides ? desc->strides : packed, s->ndim * sizeof(*packed));
     if (!find_span(s, element))
-        return refuse_large(s->ndim, s->shape, " with these strides", call);
+        return refuse_large(s->ndim, s->shape, " with these strides");
     s->compact = true;
     for (unsigned i = 0; i < s->ndim && s->bytes; i++)
         s->compact = s->compact && (s->shape[i] <= 1 || s->strides[i] == packed[i]);
@@ -116,19 +114,19 @@ gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const ch
 }
 
 gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t room,
-                              const char *what, const char *call)
+                              const char *what)
 {
     if (offset >= s->before && offset - s->before <= room && s->span <= room - offset + s->before)
         return GR_OK;
     struct gr_shape_text strides = gr_shape_format(s->ndim, s->strides);
-    GR_REFUSE_IF(!s->before, call,
+    GR_REFUSE_IF(!s->before,
                  "The shape %s with strides of %s bytes does not fit in the %s, which has %zu "
                  "byte%s: the shape needs %zu from byte %zu on. Pass a smaller shape, smaller "
                  "strides or a smaller offset.",
                  gr_shape_format(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
                  s->span, offset);
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "The shape %s with strides of %s bytes does not fit in the %s, which has %zu byte%s: "
         "element 0 is at byte %zu, and the shape spans %zu byte%s before it and %zu from there on. "
         "Pass a smaller shape, smaller strides or another offset.",

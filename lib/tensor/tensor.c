@@ -14,27 +14,26 @@
 #include "lib/base/exit.h"
 #include "lib/base/live_objects.h"
 
-gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
+gr_status gr_tensor_check(const gr_tensor *tensor)
 {
-    GR_REFUSE_IF(!tensor, call,
+    GR_REFUSE_IF(!tensor,
                  "The tensor is NULL: did the call that creates it fail? Call gr_last_error() "
                  "right after that call for the reason.");
-    gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
+    gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor);
     if (status != GR_OK ||
         !atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, tensor->info.revoked), memory_order_acquire))
         return status;
     return gr_fail(
-        GR_ERR_STATE, call,
+        GR_ERR_STATE,
         "The tensor's mapping has ended, since the buffer was released, or the resource unmapped "
         "or closed: map the resource again, or acquire another slot of its ring, and create a "
         "tensor of that mapping.");
 }
 
-gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
-                          const char *call)
+gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape)
 {
     /* faster than calloc(); gcc would merge malloc() and memset() into calloc() */
-    gr_tensor *tensor = gr_check_memory(malloc(sizeof(*tensor)), call);
+    gr_tensor *tensor = gr_check_memory(malloc(sizeof(*tensor)));
     if (!tensor)
         return NULL;
     *tensor = (gr_tensor){.holds = 1,
@@ -54,12 +53,11 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
     return tensor;
 }
 
-gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
-                                const char *call)
+gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context)
 {
-    GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
-                   : gr_context_choose(&tensor->context, gr_device_first, call));
-    GR_ENTER(&tensor->context, call);
+    GR_TRY(context ? gr_context_hold(context, &tensor->context)
+                   : gr_context_choose(&tensor->context, gr_device_first));
+    GR_ENTER(&tensor->context);
     return gr_current_device(&tensor->info.device);
 }
 
@@ -96,9 +94,10 @@ gr_tensor *gr_tensor_expose(gr_tensor *tensor, gr_status status)
 
 const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor)
 {
+    GR_CALL();
     if (!tensor)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The tensor is NULL: did its creation fail?");
-    bool there = tensor && gr_live_check(GR_LIVE_TENSOR, tensor, __func__) == GR_OK;
+        gr_fail(GR_ERR_INVALID_VALUE, "The tensor is NULL: did its creation fail?");
+    bool there = tensor && gr_live_check(GR_LIVE_TENSOR, tensor) == GR_OK;
     return there ? &tensor->info : NULL;
 }
 

@@ -22,11 +22,11 @@ struct gr_shape {
 };
 
 /* Checks a description that was copied by GR_TAKE. Fills in NULL strides. */
-gr_status gr_shape_init(struct gr_shape *shape, const gr_tensor_desc *desc, const char *call);
+gr_status gr_shape_init(struct gr_shape *shape, const gr_tensor_desc *desc);
 
 /* Refuses shapes whose elements lie outside of `room` bytes, if element 0 is at `offset`. */
 gr_status gr_shape_check_room(const struct gr_shape *shape, size_t offset, size_t room,
-                              const char *what, const char *call);
+                              const char *what);
 
 /* Whether no two elements share bytes. May be false for complicated strides that are disjoint. */
 bool gr_shape_is_disjoint(const struct gr_shape *shape, size_t element);
@@ -91,21 +91,19 @@ struct gr_tensor {
 };
 
 /* Refuses NULL, freed tensors and revoked tensors. */
-gr_status gr_tensor_check(const gr_tensor *tensor, const char *call);
+gr_status gr_tensor_check(const gr_tensor *tensor);
 
 /*
  * gr_tensor_make() creates the common part, with one reference and no memory. `desc` must be copied
  * by GR_TAKE, and `shape` computed from it. NULL: out of memory.
  */
-gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
-                          const char *call);
+gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape);
 
 /*
  * Sets the tensor's CUDA context: a reference to `context`, or, if `context` is NULL, to the
  * current context.
  */
-gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
-                                const char *call);
+gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context);
 
 /* Sets the memory: element 0 at `ptr`, and the range that views may use. */
 void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room);
@@ -128,14 +126,14 @@ void gr_tensor_drop(gr_tensor *tensor);
  * NULL.
  */
 gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
-                                 CUstream stream, const char *call);
+                                 CUstream stream);
 
 /*
- * Like gr_tensor_from_memory(), for a description by the library, with `call` in errors. `device`
+ * Like gr_tensor_from_memory(), for a description by the library. `device`
  * is the owner of the memory, even if the driver does not know it; -1: the driver is queried.
  */
 gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device, CUstream ready_on,
-                             gr_tensor_end_fn end, void *user, const char *call);
+                             gr_tensor_end_fn end, void *user);
 
 /*
  * Makes the context current if the driver may be called: the context exists, and the process is not
@@ -153,18 +151,18 @@ bool gr_tensor_enter(const struct gr_context *context, gr_entered *entered);
  * each context has its own default streams.
  */
 gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                              bool write, const char *call);
+                              bool write);
 
 /* The same for a stream that was checked, after gr_tensor_check_reach(). */
 gr_status gr_tensor_begin_checked_use(const gr_tensor *tensor, CUstream stream,
-                                      const struct gr_context *at, bool write, const char *call);
+                                      const struct gr_context *at, bool write);
 
 /*
  * Like gr_tensor_begin_use(), for copies by the driver, which can access every device. Also refuses
  * revoked or freed tensors.
  */
 gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
-                               const struct gr_context *at, bool write, const char *call);
+                               const struct gr_context *at, bool write);
 
 /*
  * Ends a use, after the work with the tensor was enqueued in the stream. The end of the tensor
@@ -178,18 +176,18 @@ void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr
  * Begins an export to a consumer that uses the stream `consumer`. With GR_STREAM_NONE, nothing
  * orders the consumer's work. The export keeps the tensor alive until it ends, on any thread.
  */
-gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call);
+gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer);
 void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer);
 
 /* Blocks the calling thread until the bytes are ready, for readers without a stream. */
-gr_status gr_tensor_await(const gr_tensor *tensor, const char *call);
+gr_status gr_tensor_await(const gr_tensor *tensor);
 
 /*
  * Enables peer access if the device of the stream needs it; if that fails, the message names both
  * devices. Copies by the driver do not need this.
  */
 gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
-                                const struct gr_context *at, const char *call);
+                                const struct gr_context *at);
 
 /*
  * Runs of adjacent bytes in host and device memory: one run for each element of the shape. The
@@ -204,7 +202,7 @@ struct gr_runs {
 
 /* Copies runs in stream order, to or from device memory. The CUDA context is current. */
 gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_device,
-                       CUstream stream, const char *call);
+                       CUstream stream);
 
 /* ---- Tensors of CUDA arrays, which have a shape but no addresses ----------------------------- */
 
@@ -216,8 +214,7 @@ gr_dtype gr_array_dtype(CUarray_format format);
  * shape (H, W, C), which is written to `shape`. Refuses a description that differs, and arrays that
  * are not 2D.
  */
-gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3],
-                            const char *call);
+gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3]);
 
 /* Whether the memory of the tensor is an array, whose handle is then in `ptr`. */
 static inline bool gr_tensor_is_array(const gr_tensor *tensor)
@@ -226,6 +223,6 @@ static inline bool gr_tensor_is_array(const gr_tensor *tensor)
 }
 
 /* Refuses a tensor of an array, for calls that need addresses. */
-gr_status gr_tensor_refuse_array(const gr_tensor *tensor, const char *what, const char *call);
+gr_status gr_tensor_refuse_array(const gr_tensor *tensor, const char *what);
 
 #endif

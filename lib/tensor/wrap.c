@@ -12,7 +12,7 @@
  * Checks that CUDA can access the memory. Sets *device, unless it is known, to the device of device
  * memory.
  */
-static gr_status query_device(const gr_tensor *tensor, int *device, const char *call)
+static gr_status query_device(const gr_tensor *tensor, int *device)
 {
     const gr_tensor_info *info = &tensor->info;
     int found, can = 0;
@@ -35,60 +35,60 @@ static gr_status query_device(const gr_tensor *tensor, int *device, const char *
         "%s: the CUDA driver does not know the memory at 0x%llx, so CUDA cannot access it: set "
         "`memory` to GR_MEMORY_HOST if malloc() or NumPy has allocated it. Or has device memory "
         "been freed?",
-        call, (unsigned long long)tensor->ptr);
+        gr_call, (unsigned long long)tensor->ptr);
 }
 
 /*
  * Chooses the current context if it belongs to the device of the memory, otherwise the primary
  * context of that device.
  */
-static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
+static gr_status find_context(gr_tensor *tensor, int ordinal)
 {
     CUdevice device;
-    gr_status status = gr_tensor_set_context(tensor, NULL, call);
+    gr_status status = gr_tensor_set_context(tensor, NULL);
     if (status == GR_OK)
-        status = query_device(tensor, &ordinal, call);
+        status = query_device(tensor, &ordinal);
     if (status != GR_OK || ordinal < 0 ||
         gr_driver()->DeviceGet(&device, ordinal) != CUDA_SUCCESS || device == tensor->info.device)
         return status;
     struct gr_context other = {.primary_of = device};
     gr_context_drop(&tensor->context);
-    return gr_tensor_set_context(tensor, &other, call);
+    return gr_tensor_set_context(tensor, &other);
 }
 
 static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape, const void *data,
-                       CUstream ready_on, const char *call)
+                       CUstream ready_on)
 {
-    GR_REFUSE_IF(desc->offset, call,
+    GR_REFUSE_IF(desc->offset,
                  "`offset` is %zu, but only views and mappings have an offset: add it to `data`.",
                  desc->offset);
-    GR_REFUSE_IF(!data && shape->bytes, call, "`data` is NULL, but the shape %s has elements.",
+    GR_REFUSE_IF(!data && shape->bytes, "`data` is NULL, but the shape %s has elements.",
                  gr_shape_format(shape->ndim, shape->shape).text);
     uint64_t at = (uintptr_t)data;
-    GR_REFUSE_IF(
-        shape->bytes && (at < shape->before || at - shape->before > UINT64_MAX - shape->span), call,
-        "The shape %s with strides of %s bytes from %p on exceeds the address space.",
-        gr_shape_format(shape->ndim, shape->shape).text,
-        gr_shape_format(shape->ndim, shape->strides).text, data);
-    return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(NULL, ready_on, false, call);
+    GR_REFUSE_IF(shape->bytes &&
+                     (at < shape->before || at - shape->before > UINT64_MAX - shape->span),
+                 "The shape %s with strides of %s bytes from %p on exceeds the address space.",
+                 gr_shape_format(shape->ndim, shape->shape).text,
+                 gr_shape_format(shape->ndim, shape->strides).text, data);
+    return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(NULL, ready_on, false);
 }
 
 gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device, CUstream ready_on,
-                             gr_tensor_end_fn end, void *user, const char *call)
+                             gr_tensor_end_fn end, void *user)
 {
     struct gr_shape shape;
     int64_t dims[3];
     gr_tensor_desc own = *desc;
     const bool array = desc->memory == GR_MEMORY_ARRAY;
-    if (array && (!gr_driver_load() || gr_array_describe(data, &own, dims, call) != GR_OK))
+    if (array && (!gr_driver_load() || gr_array_describe(data, &own, dims) != GR_OK))
         return NULL;
-    gr_status status = gr_shape_init(&shape, &own, call);
+    gr_status status = gr_shape_init(&shape, &own);
     if (status == GR_OK)
-        status = check(&own, &shape, data, ready_on, call);
+        status = check(&own, &shape, data, ready_on);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
     gr_endings_collect();
-    gr_tensor *tensor = gr_tensor_make(&own, &shape, call);
+    gr_tensor *tensor = gr_tensor_make(&own, &shape);
     if (!tensor)
         return NULL;
     CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)data;
@@ -96,18 +96,19 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
     tensor->stream = ready_on;
     tensor->end = end;
     tensor->end_user = user;
-    return gr_tensor_expose(tensor, find_context(tensor, device, call));
+    return gr_tensor_expose(tensor, find_context(tensor, device));
 }
 
 gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, CUstream ready_on,
                                  gr_tensor_end_fn end, void *user)
 {
+    GR_CALL();
     gr_tensor_desc own;
     if (!desc) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: pass the description of `data`.");
+        gr_fail(GR_ERR_INVALID_VALUE, "`desc` is NULL: pass the description of `data`.");
         return NULL;
     }
-    if (GR_TAKE(gr_tensor_desc, &own, desc, __func__) != GR_OK)
+    if (GR_TAKE(gr_tensor_desc, &own, desc) != GR_OK)
         return NULL;
-    return gr_tensor_wrap_as(&own, data, -1, ready_on, end, user, __func__);
+    return gr_tensor_wrap_as(&own, data, -1, ready_on, end, user);
 }

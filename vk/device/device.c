@@ -110,7 +110,7 @@ struct needs {
 };
 
 /* Uses the current CUDA context. Without one, retains the primary context of device->cuda. */
-static gr_status find_context(struct needs *needs, const char *call)
+static gr_status find_context(struct needs *needs)
 {
     gr_vk_device *device = needs->device;
     if (needs->has_context)
@@ -121,38 +121,38 @@ static gr_status find_context(struct needs *needs, const char *call)
     const struct gr_driver_api *cu = gr_driver();
     device->computing = device->cuda;
     GR_TRY_CUDA(cu->CtxGetCurrent(&device->context.handle), "cuCtxGetCurrent",
-                "%s could not query the current CUDA context.", call);
+                "%s could not query the current CUDA context.", gr_call);
     if (device->context.handle) {
         GR_TRY_CUDA(cu->CtxGetDevice(&device->computing), "cuCtxGetDevice",
-                    "%s could not query the device of the current CUDA context.", call);
+                    "%s could not query the device of the current CUDA context.", gr_call);
         gr_context_identify(&device->context);
         if (needs->reaches)
             GR_TRY(gr_device_reaches(device->computing, device->cuda, &needs->reaches));
     } else {
         GR_TRY(gr_context_retain(&device->context, device->cuda,
-                                 "no CUDA context is current on this thread", call));
+                                 "no CUDA context is current on this thread"));
     }
     needs->has_context = true;
     return GR_OK;
 }
 
 /* Whether the two APIs can share memory, which the transports external and peer need. */
-static gr_status check_shares(struct needs *needs, bool is_last, const char *call)
+static gr_status check_shares(struct needs *needs, bool is_last)
 {
     /* without this function its UUID is unknown, and the function is among what it lacks */
     if (needs->device->info.cuda_device < 0 && needs->device->vk.vkGetPhysicalDeviceProperties2)
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA has no device with its UUID");
+        return gr_fail(GR_ERR_UNSUPPORTED, "CUDA has no device with its UUID");
     if (needs->lacks[0])
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "extensions are not enabled: %s", needs->lacks);
-    GR_TRY(find_context(needs, call));
+        return gr_fail(GR_ERR_UNSUPPORTED, "extensions are not enabled: %s", needs->lacks);
+    GR_TRY(find_context(needs));
     if (needs->reaches)
         return GR_OK;
     if (!is_last)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "CUDA computes on another device, without peer access to it");
     /* no other transport can use the context, so the program passed the wrong one */
     const struct names names = names_of(needs->device);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The Vulkan device %s is %s. The current CUDA context is on %s, which has no "
                    "peer access to that device (cuDeviceCanAccessPeer). Make a context of the "
                    "Vulkan device current, or none, or allow GR_TRANSPORT_COPY in "
@@ -166,17 +166,17 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
     gr_vk_device *device = needs->device;
     device->info.transport = transport;
     if (transport != GR_TRANSPORT_COPY)
-        return check_shares(needs, choice->is_last, choice->call);
-    GR_TRY(find_context(needs, choice->call));
+        return check_shares(needs, choice->is_last);
+    GR_TRY(find_context(needs));
     device->transports = transport;
     device->cuda = device->computing;
-    return gr_device_ordinal(device->computing, &device->info.cuda_device, choice->call);
+    return gr_device_ordinal(device->computing, &device->info.cuda_device);
 }
 
-static gr_status choose_transport(struct needs *needs, const char *call)
+static gr_status choose_transport(struct needs *needs)
 {
     gr_vk_device *device = needs->device;
-    struct gr_transport_choice choice = {.call = call};
+    struct gr_transport_choice choice = {0};
     gr_transport_add(&choice, device->transports, GR_TRANSPORT_EXTERNAL);
     gr_transport_add(&choice, device->transports, GR_TRANSPORT_PEER);
     gr_transport_add(&choice, device->transports, GR_TRANSPORT_COPY);
@@ -187,7 +187,7 @@ static gr_status choose_transport(struct needs *needs, const char *call)
     return GR_OK;
 }
 
-static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
+static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info)
 {
     struct needs needs = {.device = device};
     const struct vk_functions *vk = &device->vk;
@@ -199,22 +199,22 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     if (vk->vkGetPhysicalDeviceProperties2) {
         vk_identify(vk->vkGetPhysicalDeviceProperties2, device->physical_device, &device->identity);
         GR_TRY(vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
-                                   &device->info.cuda_device, call));
+                                   &device->info.cuda_device));
     }
     GR_TRY(vk_extensions_check(vk, device->physical_device, may_copy(device) ? needs.lacks : NULL,
-                               sizeof(needs.lacks), call));
+                               sizeof(needs.lacks)));
     vk->vkGetPhysicalDeviceQueueFamilyProperties(device->physical_device, &device->family_count,
                                                  NULL);
-    GR_REFUSE_IF(device->queue_family >= device->family_count, call,
+    GR_REFUSE_IF(device->queue_family >= device->family_count,
                  "There is no queue family %u: %s has %u in all. `queue_family` is the family of "
                  "the queue that uses the resources.",
                  device->queue_family, device->identity.name, device->family_count);
     GR_REFUSE_IF(
-        device->synchronization2 && (!vk->vkCmdPipelineBarrier2 || !vk->vkQueueSubmit2), call,
+        device->synchronization2 && (!vk->vkCmdPipelineBarrier2 || !vk->vkQueueSubmit2),
         "`synchronization2` is set, but the device has no %s: enable the feature in vkCreateDevice "
         "(before Vulkan 1.3 with the extension VK_KHR_synchronization2), or leave the field out.",
         vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
-    GR_TRY(choose_transport(&needs, call));
+    GR_TRY(choose_transport(&needs));
     query_capabilities(device, needs.reaches);
     return GR_OK;
 }
@@ -262,10 +262,11 @@ static void describe(gr_vk_device *device)
 
 static gr_vk_device *new_device(const gr_vk_device_desc *info)
 {
+    GR_CALL_AS("gr_vk_device_from_vk");
     gr_vk_device *device = calloc(1, sizeof(*device));
     if (!device || !gr_lock_init(&device->lock, GR_LOCK_VULKAN_DEVICE)) {
         free(device);
-        gr_fail_memory("gr_vk_device_from_vk");
+        gr_fail_memory();
         return NULL;
     }
     device->uses = device->holds = device->pins = 1;
@@ -283,13 +284,13 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
 
 gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
 {
+    GR_CALL();
     const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
     gr_vk_device_desc info;
-    if (vk_take_desc(&info, given, true, __func__) != GR_OK ||
-        gr_transports_check(info.transports, __func__) != GR_OK)
+    if (vk_take_desc(&info, given, true) != GR_OK || gr_transports_check(info.transports) != GR_OK)
         return NULL;
     if (info.transports && !(info.transports & used)) {
-        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
                 "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
                 info.transports);
@@ -300,7 +301,7 @@ gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
     gr_vk_device *device = new_device(&info);
     if (!device)
         return NULL;
-    if (wrap(device, &info, __func__) != GR_OK) {
+    if (wrap(device, &info) != GR_OK) {
         vk_device_drop(device);
         return NULL;
     }
@@ -383,7 +384,8 @@ void vk_device_end_use(gr_vk_device *device, bool always)
 
 void gr_vk_device_free(gr_vk_device *device)
 {
-    if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
+    GR_CALL();
+    if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device))
         return;
     GR_NO_STATUS();
     vk_device_end_use(device, true);
@@ -392,29 +394,29 @@ void gr_vk_device_free(gr_vk_device *device)
 
 /* ---- Argument checks ------------------------------------------------------------------------- */
 
-gr_status vk_check_device(const gr_vk_device *device, const char *call)
+gr_status vk_check_device(const gr_vk_device *device)
 {
     if (device)
-        return gr_live_check(GR_LIVE_VK_DEVICE, device, call);
+        return gr_live_check(GR_LIVE_VK_DEVICE, device);
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "The device is NULL: did gr_vk_device_from_vk() fail? Call gr_last_error() right after "
         "that call for the reason.");
 }
 
-gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call)
+gr_status vk_check_arguments(const gr_vk_device *device, const void *info)
 {
-    gr_status status = vk_check_device(device, call);
+    gr_status status = vk_check_device(device);
     if (status != GR_OK || info)
         return status;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
+    return gr_fail(GR_ERR_INVALID_VALUE, "The description is NULL: describe what is shared.");
 }
 
 gr_status vk_device_refuse_crossing(const gr_vk_device *device, const char *what,
-                                    const char *instead, const char *call)
+                                    const char *instead)
 {
     const struct names names = names_of(device);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "%s cannot be shared between two devices: the Vulkan device %s is %s, CUDA "
                    "computes on %s. %s",
                    what, names.vulkan, names.cuda, names.computing, instead);
@@ -422,5 +424,6 @@ gr_status vk_device_refuse_crossing(const gr_vk_device *device, const char *what
 
 const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device)
 {
-    return vk_check_device(device, __func__) == GR_OK ? &device->info : NULL;
+    GR_CALL();
+    return vk_check_device(device) == GR_OK ? &device->info : NULL;
 }

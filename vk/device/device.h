@@ -127,18 +127,17 @@ static inline bool vk_device_crosses(const gr_vk_device *device)
  * is the advice in the message.
  */
 gr_status vk_device_refuse_crossing(const gr_vk_device *device, const char *what,
-                                    const char *instead, const char *call);
+                                    const char *instead);
 
 /* Copies and checks the application's struct; `has_device`: the VkDevice must not be NULL. */
-gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,
-                       const char *call);
+gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device);
 
 /*
  * Check arguments of public functions: `device`, and for some functions also `info`, must not be
  * NULL.
  */
-gr_status vk_check_device(const gr_vk_device *device, const char *call);
-gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call);
+gr_status vk_check_device(const gr_vk_device *device);
+gr_status vk_check_arguments(const gr_vk_device *device, const void *info);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -159,7 +158,7 @@ const char *vk_result_name(VkResult result);
  * devices. GR_ERR_CUDA if a CUDA call fails.
  */
 gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
-                              int *ordinal, const char *call);
+                              int *ordinal);
 
 /*
  * Finds the device and its identity. The CUDA driver must be loaded. GR_ERR_INVALID_VALUE: the CUDA
@@ -168,7 +167,7 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required,
  */
 gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance instance,
                                   int cuda_device, VkPhysicalDevice *device,
-                                  struct vk_identity *identity, const char *call);
+                                  struct vk_identity *identity);
 
 /* Returns advice, a static sentence, if Vulkan has no driver for the CUDA device. */
 const char *vk_driver_hint(void);
@@ -218,7 +217,7 @@ uint32_t vk_extensions_used(const struct vk_extensions *extensions,
  * missing extensions that sharing memory requires.
  */
 gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
-                              size_t size, const char *call);
+                              size_t size);
 
 /* ---- Exported handles ------------------------------------------------------------------------ */
 

@@ -33,11 +33,10 @@ static bool has_same_luid(const struct vk_identity *identity, CUdevice device)
 }
 
 /* Sets *same to whether a Vulkan device and a CUDA device have the same UUID. */
-static gr_status compare(const struct vk_identity *identity, CUdevice device, bool *same,
-                         const char *call)
+static gr_status compare(const struct vk_identity *identity, CUdevice device, bool *same)
 {
     CUuuid uuid;
-    GR_TRY(gr_device_uuid(device, &uuid, call));
+    GR_TRY(gr_device_uuid(device, &uuid));
     const struct gr_driver_traits *driver = gr_driver_traits();
     *same = gr_uuid_is(&uuid, identity->uuid);
     if (driver->mesa_draws)
@@ -47,7 +46,7 @@ static gr_status compare(const struct vk_identity *identity, CUdevice device, bo
 
 /* ---- The CUDA device of a Vulkan device ------------------------------------------------------ */
 
-static gr_status fail_no_match(const struct vk_identity *identity, int count, const char *call)
+static gr_status fail_no_match(const struct vk_identity *identity, int count)
 {
     char vulkan[160], cuda[360];
     vk_identity_text(identity, vulkan, sizeof(vulkan));
@@ -61,21 +60,20 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
               "device, of the type VK_PHYSICAL_DEVICE_TYPE_CPU."
             : "Choose the VkPhysicalDevice of the same UUID (VkPhysicalDeviceIDProperties); "
               "CUDA_VISIBLE_DEVICES may hide CUDA devices.";
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The Vulkan device %s is not among the CUDA devices: %s. %s", vulkan, cuda,
-                   advice);
+    return gr_fail(GR_ERR_UNSUPPORTED, "The Vulkan device %s is not among the CUDA devices: %s. %s",
+                   vulkan, cuda, advice);
 }
 
 gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
-                              int *ordinal, const char *call)
+                              int *ordinal)
 {
     int count = 0, same_adapter = -1;
     *ordinal = -1;
-    GR_TRY(gr_device_count(&count, call));
+    GR_TRY(gr_device_count(&count));
     for (int i = 0; i < count; i++) {
-        GR_TRY(gr_device_at(i, device, call));
+        GR_TRY(gr_device_at(i, device));
         bool same;
-        GR_TRY(compare(identity, *device, &same, call));
+        GR_TRY(compare(identity, *device, &same));
         if (same) {
             *ordinal = i;
             return GR_OK;
@@ -85,8 +83,8 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required,
     }
     *ordinal = same_adapter;
     if (same_adapter >= 0)
-        return gr_device_at(same_adapter, device, call);
-    return required ? fail_no_match(identity, count, call) : GR_OK;
+        return gr_device_at(same_adapter, device);
+    return required ? fail_no_match(identity, count) : GR_OK;
 }
 
 /* ---- The Vulkan device of a CUDA device ------------------------------------------------------ */
@@ -101,7 +99,7 @@ const char *vk_driver_hint(void)
 
 static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devices[],
                       uint32_t count, CUdevice cuda, VkPhysicalDevice *device,
-                      struct vk_identity *identity, const char *call)
+                      struct vk_identity *identity)
 {
     char found[400] = "no device", one[160], wanted[200];
     size_t used = 0;
@@ -110,7 +108,7 @@ static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devi
     for (uint32_t i = 0; i < count; i++) {
         vk_identify(vk->vkGetPhysicalDeviceProperties2, devices[i], identity);
         bool same;
-        GR_TRY(compare(identity, cuda, &same, call));
+        GR_TRY(compare(identity, cuda, &same));
         if (same) {
             *device = devices[i];
             return GR_OK;
@@ -125,7 +123,7 @@ static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devi
     }
     if (!same_adapter) {
         gr_device_text(cuda, wanted, sizeof(wanted));
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "No Vulkan device matches %.160s. Vulkan devices found: %.270s. %s", wanted,
                        found,
                        has_lavapipe ? "lavapipe draws for the software driver's first device, "
@@ -139,18 +137,18 @@ static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devi
 
 gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance instance,
                                   int cuda_device, VkPhysicalDevice *device,
-                                  struct vk_identity *identity, const char *call)
+                                  struct vk_identity *identity)
 {
     CUdevice cuda;
-    GR_TRY(gr_device_get(cuda_device, &cuda, call));
+    GR_TRY(gr_device_get(cuda_device, &cuda));
     uint32_t count = 0;
     VkResult result = vk->vkEnumeratePhysicalDevices(instance, &count, NULL);
     VkPhysicalDevice *devices = calloc(count ? count : 1, sizeof(*devices));
     if (!devices)
-        return gr_fail_memory(call);
+        return gr_fail_memory();
     if (result == VK_SUCCESS && count)
         result = vk->vkEnumeratePhysicalDevices(instance, &count, devices);
-    gr_status status = result == VK_SUCCESS ? pick(vk, devices, count, cuda, device, identity, call)
+    gr_status status = result == VK_SUCCESS ? pick(vk, devices, count, cuda, device, identity)
                                             : vk_fail(result, "vkEnumeratePhysicalDevices",
                                                       "The Vulkan devices could not be listed. %s",
                                                       vk_driver_hint());
@@ -164,26 +162,26 @@ gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr
                                 VkInstance instance, int cuda_device,
                                 VkPhysicalDevice *physical_device)
 {
+    GR_CALL();
     const char *missing = !get_instance_proc_addr ? "get_instance_proc_addr"
                           : !instance             ? "instance"
                           : !physical_device      ? "physical_device"
                                                   : NULL;
-    GR_REFUSE_IF(missing, __func__, "`%s` is NULL.", missing);
+    GR_REFUSE_IF(missing, "`%s` is NULL.", missing);
     struct vk_functions vk = {0};
     struct vk_identity identity;
     if (!gr_driver_load())
         return gr_last_error()->status;
     vk_load(&vk, get_instance_proc_addr, instance, VK_NULL_HANDLE);
     if (!vk.vkEnumeratePhysicalDevices)
-        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
-                       "get_instance_proc_addr and the instance belong to the same Vulkan?",
-                       __func__);
+        return gr_fail_code(GR_ERR_VULKAN, GR_DOMAIN_NONE, 0, NULL, "vkGetInstanceProcAddr",
+                            "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
+                            "get_instance_proc_addr and the instance belong to the same Vulkan?",
+                            __func__);
     if (!vk.vkGetPhysicalDeviceProperties2)
         return gr_fail(
-            GR_ERR_UNSUPPORTED, __func__,
+            GR_ERR_UNSUPPORTED,
             "The instance has no vkGetPhysicalDeviceProperties2, which identifies devices: create "
             "it for Vulkan 1.1 or newer, or with VK_KHR_get_physical_device_properties2.");
-    return vk_physical_device_find(&vk, instance, cuda_device, physical_device, &identity,
-                                   __func__);
+    return vk_physical_device_find(&vk, instance, cuda_device, physical_device, &identity);
 }

@@ -20,11 +20,12 @@
 static gr_status check(VkResult result, vk_handle handle, const char *call, const char *what,
                        unsigned long long number, const char *advice)
 {
+    GR_CALL_AS(call);
     if (result == VK_SUCCESS && handle != GR_VK_NO_HANDLE)
         return GR_OK;
-    GR_TRY(gr_fd_check_left(call));
+    GR_TRY(gr_fd_check_left());
     if (result == VK_SUCCESS) /* lavapipe does this if the memory was not allocated for export */
-        return gr_fail(GR_ERR_VULKAN, call,
+        return gr_fail(GR_ERR_VULKAN,
                        "Vulkan succeeded but returned no " GR_VK_HANDLE_TEXT
                        " for the %s 0x%llx. %s",
                        what, number, advice);

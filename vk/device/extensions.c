@@ -38,13 +38,14 @@ gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice devi
                             struct vk_extensions *extensions)
 {
     static const char call[] = "vkEnumerateDeviceExtensionProperties";
+    GR_CALL_AS(call);
     PFN_vkEnumerateDeviceExtensionProperties enumerate = vk->vkEnumerateDeviceExtensionProperties;
     *extensions = (struct vk_extensions){0};
     VkResult result = enumerate(device, NULL, &extensions->count, NULL);
     if (result == VK_SUCCESS && extensions->count) {
         extensions->list = calloc(extensions->count, sizeof(*extensions->list));
         if (!extensions->list)
-            return gr_fail_memory(call);
+            return gr_fail_memory();
         result = enumerate(device, NULL, &extensions->count, extensions->list);
     }
     if (result == VK_SUCCESS)
@@ -124,7 +125,7 @@ static void miss(struct missing *missing, const struct vk_extensions *has, const
         add(missing->needed, extension, function);
 }
 
-static gr_status fail_missing(const struct missing *missing, const char *call)
+static gr_status fail_missing(const struct missing *missing)
 {
     struct gr_error_record shape;
     char text[sizeof(shape.message)] = "Vulkan extensions are missing.";
@@ -144,11 +145,11 @@ static gr_status fail_missing(const struct missing *missing, const char *call)
             snprintf(text + used, sizeof(text) - used, "%s%s%s", parts[i].before, parts[i].names,
                      parts[i].after);
     }
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s", text);
+    return gr_fail(GR_ERR_UNSUPPORTED, "%s", text);
 }
 
 gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
-                              size_t size, const char *call)
+                              size_t size)
 {
     struct missing missing = {0};
     struct vk_extensions has = {0};
@@ -164,14 +165,15 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
     GR_VK_DEVICE_FUNCTIONS(CHECK_DEVICE)
     vk_extensions_end(&has);
     if (missing.core)
-        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "%s found no %s, which every Vulkan has: do get_instance_proc_addr, the "
-                       "instance and the device belong to the same Vulkan?",
-                       call, missing.core);
+        return gr_fail_code(
+            GR_ERR_VULKAN, GR_DOMAIN_NONE, 0, NULL, "vkGetInstanceProcAddr",
+            "%s found no %s, which every Vulkan has: do get_instance_proc_addr, the "
+            "instance and the device belong to the same Vulkan?",
+            gr_call, missing.core);
     if (lacks)
         snprintf(lacks, size, "%s", missing.needed);
     else if (missing.instance[0] || missing.disabled[0] || missing.absent[0])
-        return fail_missing(&missing, call);
+        return fail_missing(&missing);
     return GR_OK;
 }
 
@@ -182,11 +184,11 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
  * number.
  */
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
-                          uint32_t *count, const char *call)
+                          uint32_t *count)
 {
-    GR_REFUSE_IF(!count, call, "`count` is NULL: pass a pointer for the number of extensions.");
+    GR_REFUSE_IF(!count, "`count` is NULL: pass a pointer for the number of extensions.");
     GR_REFUSE_IF(
-        names && *count < n, call,
+        names && *count < n,
         "There are %u extension%s but room for only %u: query the number first, with `names` NULL.",
         n, gr_s(n), *count);
     for (uint32_t i = 0; names && i < n; i++)
@@ -197,23 +199,21 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
 
 gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
 {
-    return hand_out(instance_extensions, COUNT(instance_extensions), names, count, __func__);
+    GR_CALL();
+    return hand_out(instance_extensions, COUNT(instance_extensions), names, count);
 }
 
-gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,
-                       const char *call)
+gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device)
 {
-    GR_TRY(GR_TAKE(gr_vk_device_desc, info, given, call));
-    GR_REFUSE_IF(!given, call,
-                 "`desc` is NULL: describe the device, by GR_INIT(gr_vk_device_desc).");
+    GR_TRY(GR_TAKE(gr_vk_device_desc, info, given));
+    GR_REFUSE_IF(!given, "`desc` is NULL: describe the device, by GR_INIT(gr_vk_device_desc).");
     const char *missing = !info->physical_device        ? "desc->physical_device"
                           : has_device && !info->device ? "desc->device"
                                                         : NULL;
-    GR_REFUSE_IF(missing, call, "`%s` is NULL: pass the object that the application created.",
-                 missing);
+    GR_REFUSE_IF(missing, "`%s` is NULL: pass the object that the application created.", missing);
     if (!info->get_instance_proc_addr && !info->instance)
-        return vk_open_exported(&info->get_instance_proc_addr, call);
-    GR_REFUSE_IF(!info->get_instance_proc_addr || !info->instance, call,
+        return vk_open_exported(&info->get_instance_proc_addr);
+    GR_REFUSE_IF(!info->get_instance_proc_addr || !info->instance,
                  "Either `desc->get_instance_proc_addr` or `desc->instance` is NULL: pass both, or "
                  "neither for a device of " GR_VK_LOADER ".");
     return GR_OK;
@@ -222,20 +222,22 @@ gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, 
 gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *names[],
                                   uint32_t *count)
 {
+    GR_CALL();
     struct vk_functions vk = {0};
     struct vk_extensions has;
     const char *found[VK_EXTENSIONS_MOST];
     gr_vk_device_desc info;
     if (!given)
-        return hand_out(found, vk_extensions_used(NULL, found), names, count, __func__);
-    GR_TRY(vk_take_desc(&info, given, false, __func__));
+        return hand_out(found, vk_extensions_used(NULL, found), names, count);
+    GR_TRY(vk_take_desc(&info, given, false));
     vk_load(&vk, info.get_instance_proc_addr, info.instance, VK_NULL_HANDLE);
     if (!vk.vkEnumerateDeviceExtensionProperties)
-        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
-                       "do get_instance_proc_addr and the instance belong to the same Vulkan?");
+        return gr_fail_code(
+            GR_ERR_VULKAN, GR_DOMAIN_NONE, 0, NULL, "vkGetInstanceProcAddr",
+            "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
+            "do get_instance_proc_addr and the instance belong to the same Vulkan?");
     GR_TRY(vk_extensions_get(&vk, info.physical_device, &has));
     uint32_t n = vk_extensions_used(&has, found);
     vk_extensions_end(&has);
-    return hand_out(found, n, names, count, __func__);
+    return hand_out(found, n, names, count);
 }

@@ -38,7 +38,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL exported(VkInstance instance, co
     return function;
 }
 
-gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
+gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get)
 {
     char why[256] = "it is not a Vulkan loader";
     const bool opened = open_file(why, sizeof(why));
@@ -46,13 +46,13 @@ gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
     if (*get)
         return GR_OK;
     return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
+        GR_ERR_UNSUPPORTED,
         "The Vulkan loader " GR_VK_LOADER " could not be loaded: %s. " GR_VK_LOADER_ADVICE, why);
 }
 
-gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get, const char *call)
+gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get)
 {
-    GR_TRY(vk_open_loader(get, call));
+    GR_TRY(vk_open_loader(get));
     *get = exported;
     return GR_OK;
 }

@@ -111,8 +111,8 @@ struct vk_functions {
  * no instance and returns what the loader exports: the core functions of Vulkan, which take any
  * physical device or device. GR_ERR_UNSUPPORTED: there is no loader.
  */
-gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call);
-gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get, const char *call);
+gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get);
+gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get);
 
 /*
  * Looks up the functions that take neither an instance nor a device, or those of the instance and,

@@ -40,13 +40,13 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
-static gr_status check_layer(const struct vk_functions *vk, const char *call)
+static gr_status check_layer(const struct vk_functions *vk)
 {
     uint32_t count = 0;
     VkResult result = vk->vkEnumerateInstanceLayerProperties(&count, NULL);
     VkLayerProperties *layers = calloc(count ? count : 1, sizeof(*layers));
     if (!layers)
-        return gr_fail_memory(call);
+        return gr_fail_memory();
     if (result == VK_SUCCESS)
         result = vk->vkEnumerateInstanceLayerProperties(&count, layers);
     bool found = false;
@@ -57,14 +57,14 @@ static gr_status check_layer(const struct vk_functions *vk, const char *call)
         return GR_OK;
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkEnumerateInstanceLayerProperties",
-                       "%s: the Vulkan loader did not list its layers.", call);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%s: the Vulkan loader did not list its layers.", gr_call);
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "Vulkan has no layer " VALIDATION_LAYER
                    ". Install it (on Debian vulkan-validationlayers), or set VK_LAYER_PATH to its "
                    "folder, or do without validation.");
 }
 
-static gr_status choose_version(struct gr_vk_headless *h, const char *call)
+static gr_status choose_version(struct gr_vk_headless *h)
 {
     uint32_t of_loader = VK_API_VERSION_1_0;
     VkResult result = VK_SUCCESS;
@@ -72,9 +72,9 @@ static gr_status choose_version(struct gr_vk_headless *h, const char *call)
         result = h->vk.vkEnumerateInstanceVersion(&of_loader);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkEnumerateInstanceVersion",
-                       "%s: the Vulkan loader did not report its version.", call);
+                       "%s: the Vulkan loader did not report its version.", gr_call);
     if (of_loader < VK_API_VERSION_1_1)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "The Vulkan loader has version 1.0; 1.1 is required. Install a newer one.");
     /*
      * Version 1.3 is requested at most: it has the functions that the Vulkan 1.3 headers name
@@ -122,14 +122,14 @@ static gr_status make_instance(struct gr_vk_headless *h)
                    vk_driver_hint());
 }
 
-static gr_status open_instance(struct gr_vk_headless *h, const char *call)
+static gr_status open_instance(struct gr_vk_headless *h)
 {
     PFN_vkGetInstanceProcAddr *get = &h->handles.get_instance_proc_addr;
-    GR_TRY(vk_open_loader(get, call));
+    GR_TRY(vk_open_loader(get));
     vk_load_global(&h->vk, *get);
-    GR_TRY(choose_version(h, call));
+    GR_TRY(choose_version(h));
     if (h->options.validation)
-        GR_TRY(check_layer(&h->vk, call));
+        GR_TRY(check_layer(&h->vk));
     GR_TRY(make_instance(h));
     vk_load(&h->vk, *get, h->handles.instance, VK_NULL_HANDLE);
     if (!h->options.validation)
@@ -157,7 +157,7 @@ static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t c
     return VK_QUEUE_FAMILY_IGNORED;
 }
 
-static gr_status choose_families(struct gr_vk_headless *h, const char *call)
+static gr_status choose_families(struct gr_vk_headless *h)
 {
     /* The queue families of video engines also support transfers, but not all kinds of them. */
     const VkQueueFlags copying_only =
@@ -167,7 +167,7 @@ static gr_status choose_families(struct gr_vk_headless *h, const char *call)
     h->vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, NULL);
     VkQueueFamilyProperties *families = calloc(count ? count : 1, sizeof(*families));
     if (!families)
-        return gr_fail_memory(call);
+        return gr_fail_memory();
     h->vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families);
     h->handles.graphics_family = find_family(families, count, VK_QUEUE_GRAPHICS_BIT, 0);
     h->handles.compute_family =
@@ -262,12 +262,12 @@ static gr_status make_device(struct gr_vk_headless *h, const struct vk_extension
                    h->identity.name);
 }
 
-static gr_status open_device(struct gr_vk_headless *h, const char *call)
+static gr_status open_device(struct gr_vk_headless *h)
 {
     struct vk_extensions has;
     GR_TRY(vk_physical_device_find(&h->vk, h->handles.instance, h->options.cuda_device,
-                                   &h->handles.physical_device, &h->identity, call));
-    GR_TRY(choose_families(h, call));
+                                   &h->handles.physical_device, &h->identity));
+    GR_TRY(choose_families(h));
     GR_TRY(vk_extensions_get(&h->vk, h->handles.physical_device, &has));
     gr_status status = make_device(h, &has);
     vk_extensions_end(&has);
@@ -338,16 +338,16 @@ void vk_headless_drop(gr_vk_headless *headless)
 
 gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
 {
-    const char *call = __func__;
+    GR_CALL();
     if (!gr_driver_load())
         return NULL;
-    gr_vk_headless *h = gr_check_memory(calloc(1, sizeof(*h)), call);
+    gr_vk_headless *h = gr_check_memory(calloc(1, sizeof(*h)));
     if (!h)
         return NULL;
     CUdevice cuda;
-    if (GR_TAKE(gr_vk_headless_options, &h->options, options, call) != GR_OK ||
-        gr_device_get(h->options.cuda_device, &cuda, call) != GR_OK ||
-        open_instance(h, call) != GR_OK || open_device(h, call) != GR_OK) {
+    if (GR_TAKE(gr_vk_headless_options, &h->options, options) != GR_OK ||
+        gr_device_get(h->options.cuda_device, &cuda) != GR_OK || open_instance(h) != GR_OK ||
+        open_device(h) != GR_OK) {
         free_all(h);
         return NULL;
     }
@@ -360,15 +360,16 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
 
 const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headless)
 {
+    GR_CALL();
     if (!headless)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "The device is NULL: did gr_vk_headless_create() fail?");
-    bool there = headless && gr_live_check(GR_LIVE_VK_HEADLESS, headless, __func__) == GR_OK;
+        gr_fail(GR_ERR_INVALID_VALUE, "The device is NULL: did gr_vk_headless_create() fail?");
+    bool there = headless && gr_live_check(GR_LIVE_VK_HEADLESS, headless) == GR_OK;
     return there ? &headless->handles : NULL;
 }
 
 void gr_vk_headless_free(gr_vk_headless *headless)
 {
-    if (headless && gr_live_end(GR_LIVE_VK_HEADLESS, headless, __func__))
+    GR_CALL();
+    if (headless && gr_live_end(GR_LIVE_VK_HEADLESS, headless))
         vk_headless_drop(headless);
 }

@@ -191,17 +191,18 @@ static const struct row rows[] = {
 
 const gr_vk_format_info *gr_vk_format_get_info(VkFormat format)
 {
+    GR_CALL();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *row = &rows[i];
         if (row->number != (unsigned)format)
             continue;
         if (!row->refused)
             return &row->info;
-        gr_fail(GR_ERR_UNSUPPORTED, __func__, "grinterop does not share images of %s: %s. Use %s.",
+        gr_fail(GR_ERR_UNSUPPORTED, "grinterop does not share images of %s: %s. Use %s.",
                 row->info.name, row->refused, row->instead);
         return NULL;
     }
-    gr_fail(GR_ERR_UNSUPPORTED, __func__,
+    gr_fail(GR_ERR_UNSUPPORTED,
             "VkFormat %u is unknown to grinterop. Use a format with 1, 2 or 4 channels of 8, 16 or "
             "32 bits.",
             (unsigned)format);

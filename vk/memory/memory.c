@@ -60,23 +60,23 @@ static struct requirements requirements_of(const struct vk_binding *b)
 }
 
 static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
-                             const VkMemoryRequirements *need, const char *call)
+                             const VkMemoryRequirements *need)
 {
     const char *what = b->image ? "image" : "buffer";
     GR_REFUSE_IF(
-        offset > b->memory_size || need->size > b->memory_size - offset, call,
+        offset > b->memory_size || need->size > b->memory_size - offset,
         "The %s needs %llu byte%s from offset %llu, but its memory has %llu: pass " VK_MEMORY_SIZE
         " as `memory_size`, and the offset of vkBind%sMemory.",
         what, (unsigned long long)need->size, gr_s(need->size), (unsigned long long)offset,
         (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
-    GR_REFUSE_IF(need->alignment > 1 && offset % need->alignment != 0, call,
+    GR_REFUSE_IF(need->alignment > 1 && offset % need->alignment != 0,
                  "The offset %llu is not a multiple of %llu, the alignment that Vulkan requires "
                  "for this %s: pass the offset that it was bound at.",
                  (unsigned long long)offset, (unsigned long long)need->alignment, what);
     return GR_OK;
 }
 
-gr_status vk_memory_check(struct vk_binding *b, VkDeviceSize *offset, const char *call)
+gr_status vk_memory_check(struct vk_binding *b, VkDeviceSize *offset)
 {
     const char *what = b->image ? "image" : "buffer";
     if (!b->memory && vk_is_copied(b)) {
@@ -85,34 +85,33 @@ gr_status vk_memory_check(struct vk_binding *b, VkDeviceSize *offset, const char
             b->memory_size = requirements_of(b).memory.size;
         return GR_OK;
     }
-    GR_REFUSE_IF(!b->memory, call,
+    GR_REFUSE_IF(!b->memory,
                  "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to. If the "
                  "program does not know it, or did not allocate it for export, wrap the device "
                  "with transports = GR_TRANSPORT_ANY, which then copies.",
                  what);
-    GR_REFUSE_IF(b->memory_size == 0, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
+    GR_REFUSE_IF(b->memory_size == 0, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
     GR_REFUSE_IF(
-        b->dedicated && *offset != 0, call,
+        b->dedicated && *offset != 0,
         "The offset is %llu, but dedicated memory is used from offset 0: pass offset 0, or "
         "dedicated false if the memory was allocated without VkMemoryDedicatedAllocateInfo.",
         (unsigned long long)*offset);
     struct requirements need = requirements_of(b);
-    GR_REFUSE_IF(!b->dedicated && need.requires_dedicated, call,
+    GR_REFUSE_IF(!b->dedicated && need.requires_dedicated,
                  "The device requires dedicated memory for this %s: allocate it with "
                  "VkMemoryDedicatedAllocateInfo, and set `dedicated` to true, because CUDA needs "
                  "to know this.",
                  what);
-    return check_place(b, *offset, &need.memory, call);
+    return check_place(b, *offset, &need.memory);
 }
 
-gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name,
-                                const char *call)
+gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name)
 {
     /* VkExternalMemoryImageCreateInfo has the same fields */
     const VkExternalMemoryBufferCreateInfo *external = vk_chain_find(chain, type);
     if (!external || external->handleTypes & GR_VK_MEMORY_HANDLE)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The handleTypes of %s are 0x%x, without "
                    "VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME
                    "_BIT: add the bit, or leave the struct out, since grinterop adds it.",
@@ -197,13 +196,13 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
 }
 
 gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags features,
-                             bool has_address, const char *call)
+                             bool has_address)
 {
     struct requirements need = requirements_of(b);
     uint32_t type = vk_memory_type(b->device, need.memory.memoryTypeBits, 0,
                                    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
     if (type == UINT32_MAX)
-        return gr_fail(GR_ERR_VULKAN, call,
+        return gr_fail(GR_ERR_VULKAN,
                        "No memory type of the device can be exported for this %s "
                        "(memoryTypeBits is 0x%x): share another %s, and copy between the two on "
                        "the device.",
@@ -229,19 +228,17 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
 
 #ifdef _WIN32
 
-gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory,
-                         const char *call)
+gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory)
 {
     (void)b, (void)memory;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "Vulkan imports the memory of tensors as a file descriptor, which Windows does "
                    "not have: copy the tensor to a buffer by gr_publish().");
 }
 
 #else
 
-gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory,
-                         const char *call)
+gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory)
 {
     const struct requirements need = requirements_of(b);
     VkImportMemoryFdInfoKHR import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
@@ -255,13 +252,13 @@ gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *me
     };
     const VkDeviceSize alignment = need.memory.alignment, size = need.memory.size;
     if (alignment > 1 && memory->offset % alignment != 0)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "The tensor begins %zu byte%s after the start of its allocation, but Vulkan "
                        "requires a multiple of %llu for this buffer: use an aligned part of the "
                        "tensor, or other usages.",
                        memory->offset, gr_s(memory->offset), (unsigned long long)alignment);
     if (memory->offset > memory->import.size || size > memory->import.size - memory->offset)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "Vulkan needs %llu byte%s for this buffer, but only %zu follow in the "
                        "allocation of the tensor: use a tensor that is not at its end.",
                        (unsigned long long)size, gr_s(size), memory->import.size - memory->offset);
@@ -286,25 +283,25 @@ static gr_status describe_memory(const struct vk_binding *b, gr_external_memory_
 
 gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resource,
                            const struct gr_context *context, const gr_external_part_desc *part,
-                           unsigned flags, const char *call)
+                           unsigned flags)
 {
     gr_external_memory_desc info;
     GR_TRY(describe_memory(b, &info));
     info.part = part;
     /* buffers were checked with the words of Vulkan */
-    gr_status status = part->image ? gr_external_check_all(&info, flags, call) : GR_OK;
+    gr_status status = part->image ? gr_external_check_all(&info, flags) : GR_OK;
     if (status == GR_OK)
-        status = gr_external_make(resource, context, &info, flags, call);
+        status = gr_external_make(resource, context, &info, flags);
     vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
     return status;
 }
 
-struct gr_import *vk_memory_import_whole(const struct vk_binding *b, const char *call)
+struct gr_import *vk_memory_import_whole(const struct vk_binding *b)
 {
     gr_external_memory_desc info;
     if (describe_memory(b, &info) != GR_OK)
         return NULL;
-    struct gr_import *import = gr_import_memory(&info, call);
+    struct gr_import *import = gr_import_memory(&info);
     vk_handle_close(info.GR_VK_HANDLE_FIELD, false); /* the import has a copy */
     return import;
 }

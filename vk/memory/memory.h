@@ -39,14 +39,13 @@ void vk_binding_end(const struct vk_binding *binding);
  * Checks that the application's buffer or image can be bound at *offset of its memory. A copied one
  * may have unknown memory: *offset is then set to 0, and the size to what a buffer needs.
  */
-gr_status vk_memory_check(struct vk_binding *binding, VkDeviceSize *offset, const char *call);
+gr_status vk_memory_check(struct vk_binding *binding, VkDeviceSize *offset);
 
 /*
  * Checks that the handle types in the struct `type` of the application's chain, which messages call
  * `name`, include the handle type that CUDA imports. The struct may be missing.
  */
-gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name,
-                                const char *call);
+gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name);
 
 /*
  * Allocates memory for the buffer or image, exportable unless it is copied, and binds it.
@@ -54,7 +53,7 @@ gr_status vk_check_handle_types(const void *chain, VkStructureType type, const c
  * the buffer will be used. If the bind fails, the memory stays allocated.
  */
 gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
-                             bool has_address, const char *call);
+                             bool has_address);
 
 /*
  * Returns the best of the memory types `types` (VkMemoryRequirements.memoryTypeBits): it has all
@@ -74,8 +73,7 @@ gr_status vk_memory_bind(struct vk_binding *binding, const VkMemoryAllocateInfo 
  * Imports memory of CUDA, which contains that of a tensor, and binds the buffer to it. If the bind
  * fails, the memory stays imported. GR_ERR_UNSUPPORTED on Windows, where CUDA exports no fd.
  */
-gr_status vk_memory_open(struct vk_binding *binding, const struct gr_tensor_memory *memory,
-                         const char *call);
+gr_status vk_memory_open(struct vk_binding *binding, const struct gr_tensor_memory *memory);
 
 /*
  * Exports the memory and makes `resource` a resource of a part of it, like gr_external_make().
@@ -83,10 +81,10 @@ gr_status vk_memory_open(struct vk_binding *binding, const struct gr_tensor_memo
  */
 gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external *resource,
                            const struct gr_context *context, const gr_external_part_desc *part,
-                           unsigned flags, const char *call);
+                           unsigned flags);
 
 /* Exports the memory and imports all of it, like gr_import_memory(). */
-struct gr_import *vk_memory_import_whole(const struct vk_binding *binding, const char *call);
+struct gr_import *vk_memory_import_whole(const struct vk_binding *binding);
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
@@ -119,6 +117,6 @@ static inline const void *vk_chain_find(const void *chain, VkStructureType type)
  * Checks an image: GR_ERR_INVALID_VALUE if it is invalid in Vulkan, GR_ERR_UNSUPPORTED if CUDA
  * cannot use it.
  */
-gr_status vk_image_check(const VkImageCreateInfo *info, bool copied, const char *call);
+gr_status vk_image_check(const VkImageCreateInfo *info, bool copied);
 
 #endif

@@ -15,8 +15,7 @@
 
 /* Makes a resource of `draft`, which says what the image is bound to and who owns it. */
 static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInfo *info,
-                               const gr_vk_format_info *format, VkDeviceSize offset, unsigned flags,
-                               const char *call)
+                               const gr_vk_format_info *format, VkDeviceSize offset, unsigned flags)
 {
     /*
      * If an image has mip levels, the NVIDIA Vulkan driver lays out its layers for the whole mip
@@ -43,14 +42,14 @@ static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInf
     /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
-    return vk_resource_make(draft, &part, flags, call);
+    return vk_resource_make(draft, &part, flags);
 }
 
 /* ---- From the application -------------------------------------------------------------------- */
 
 /* A copied image needs a transfer usage for each direction that the flags allow. */
 static gr_status check_transfers(const struct vk_resource *draft, const VkImageCreateInfo *info,
-                                 unsigned flags, const char *call)
+                                 unsigned flags)
 {
     const char *missing = NULL;
     if (!vk_is_copied(&draft->binding))
@@ -61,58 +60,56 @@ static gr_status check_transfers(const struct vk_resource *draft, const VkImageC
         missing = "VK_IMAGE_USAGE_TRANSFER_DST_BIT";
     if (!missing)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
                    "with %s, too.",
                    info->usage, draft->why, missing);
 }
 
-static const gr_vk_format_info *find_format(VkFormat format, const char *call)
+static const gr_vk_format_info *find_format(VkFormat format)
 {
     const gr_vk_format_info *info = gr_vk_format_get_info(format);
     if (!info)
-        gr_error_set_call(call);
+        gr_error_set_call();
     return info;
 }
 
-static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags,
-                                  const char *call)
+static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags)
 {
     const gr_vk_image_desc *info = desc;
     const VkImageCreateInfo *create_info = info->create_info;
-    if (vk_image_check(create_info, vk_is_copied(&draft->binding), call) != GR_OK ||
-        check_transfers(draft, create_info, flags, call) != GR_OK)
+    if (vk_image_check(create_info, vk_is_copied(&draft->binding)) != GR_OK ||
+        check_transfers(draft, create_info, flags) != GR_OK)
         return NULL;
     VkDeviceSize offset = info->offset;
-    const gr_vk_format_info *format = find_format(create_info->format, call);
-    if (!format || vk_memory_check(&draft->binding, &offset, call) != GR_OK)
+    const gr_vk_format_info *format = find_format(create_info->format);
+    if (!format || vk_memory_check(&draft->binding, &offset) != GR_OK)
         return NULL;
-    return make_image(draft, create_info, format, offset, flags, call);
+    return make_image(draft, create_info, format, offset, flags);
 }
 
 gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *given, unsigned flags)
 {
-    const char *call = __func__;
+    GR_CALL();
     gr_vk_image_desc info;
-    if (vk_check_arguments(device, given, call) != GR_OK ||
-        GR_TAKE(gr_vk_image_desc, &info, given, call) != GR_OK ||
-        gr_flags_check(flags, true, call) != GR_OK)
+    if (vk_check_arguments(device, given) != GR_OK ||
+        GR_TAKE(gr_vk_image_desc, &info, given) != GR_OK || gr_flags_check(flags, true) != GR_OK)
         return NULL;
     if (!info.image || !info.create_info) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
+        gr_fail(GR_ERR_INVALID_VALUE,
                 info.image ? "`create_info` is NULL: pass the struct that the image was created "
                              "with, or one with the image's type, format, extent, counts, tiling "
                              "and usage."
                            : "`image` is VK_NULL_HANDLE: pass the VkImage.");
         return NULL;
     }
-    if (vk_check_in_flight(device, info.in_flight, flags, call) != GR_OK)
+    if (vk_check_in_flight(device, info.in_flight, flags) != GR_OK)
         return NULL;
     const struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
                                                   info.memory_size, info.dedicated, 0},
                                       .in_flight = info.in_flight};
     const struct vk_object object = {make_existing, &info, flags, false, "Images", COPY_INSTEAD};
-    return vk_resource_choose(&draft, &object, call);
+    return vk_resource_choose(&draft, &object);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -180,8 +177,7 @@ static VkResult query_exportable(const gr_vk_device *device, const VkImageCreate
 }
 
 static gr_status check_format(const struct vk_binding *b, const VkImageCreateInfo *info,
-                              const char *name, VkExternalMemoryFeatureFlags *features,
-                              const char *call)
+                              const char *name, VkExternalMemoryFeatureFlags *features)
 {
     const gr_vk_device *device = b->device;
     VkImageFormatProperties limits;
@@ -208,7 +204,7 @@ static gr_status check_format(const struct vk_binding *b, const VkImageCreateInf
         info->mipLevels <= limits.maxMipLevels && info->arrayLayers <= limits.maxArrayLayers)
         return GR_OK;
     return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
+        GR_ERR_INVALID_VALUE,
         "%s supports images of this format with at most %ux%ux%u texels, %u level%s and %u "
         "layer%s. This image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
         device->identity.name, most->width, most->height, most->depth, limits.maxMipLevels,
@@ -239,37 +235,35 @@ static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wis
                    gr_s(info.mipLevels), info.arrayLayers, gr_s(info.arrayLayers), info.usage);
 }
 
-static gr_resource *make_new(struct vk_resource *draft, const void *wish, unsigned flags,
-                             const char *call)
+static gr_resource *make_new(struct vk_resource *draft, const void *wish, unsigned flags)
 {
     struct vk_binding *b = &draft->binding;
     const VkImageCreateInfo *info = wish;
     VkExternalMemoryFeatureFlags features;
-    if (vk_image_check(info, vk_is_copied(b), call) != GR_OK)
+    if (vk_image_check(info, vk_is_copied(b)) != GR_OK)
         return NULL;
-    const gr_vk_format_info *format = find_format(info->format, call);
-    return format && check_format(b, info, format->name, &features, call) == GR_OK &&
+    const gr_vk_format_info *format = find_format(info->format);
+    return format && check_format(b, info, format->name, &features) == GR_OK &&
                    create_image(b, info, format->name) == GR_OK &&
-                   vk_memory_allocate(b, features, false, call) == GR_OK
-               ? make_image(draft, info, format, 0, flags, call)
+                   vk_memory_allocate(b, features, false) == GR_OK
+               ? make_image(draft, info, format, 0, flags)
                : NULL;
 }
 
 gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)
 {
-    const char *call = __func__;
+    GR_CALL();
     const struct vk_resource draft = {.binding.device = device, .owned = true};
     const struct vk_object object = {make_new, info, flags, false, "Images", COPY_INSTEAD};
-    if (vk_check_arguments(device, info, call) != GR_OK ||
-        gr_flags_check(flags, true, call) != GR_OK ||
+    if (vk_check_arguments(device, info) != GR_OK || gr_flags_check(flags, true) != GR_OK ||
         vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
-                              "VkExternalMemoryImageCreateInfo", call) != GR_OK)
+                              "VkExternalMemoryImageCreateInfo") != GR_OK)
         return NULL;
     if (info->usage == 0) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
+        gr_fail(GR_ERR_INVALID_VALUE,
                 "`usage` is 0: state what Vulkan does with the image, for example "
                 "VK_IMAGE_USAGE_SAMPLED_BIT.");
         return NULL;
     }
-    return vk_resource_choose(&draft, &object, call);
+    return vk_resource_choose(&draft, &object);
 }

@@ -55,17 +55,18 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
+    GR_CALL_AS("gr_ring_send");
     return vk_semaphore_create(vk_resource_of(resource)->binding.device, VK_SEMAPHORE_TYPE_TIMELINE,
-                               VK_OF_SEMAPHORE, "gr_ring_send");
+                               VK_OF_SEMAPHORE);
 }
 
 #endif
 
 /* Gives the resource the pair of its device; without timelines the application sets semaphores. */
-static gr_status begin_order(gr_resource *resource, const char *call)
+static gr_status begin_order(gr_resource *resource)
 {
     struct gr_semaphore_pair *pair;
-    GR_TRY(vk_pair_get(vk_resource_of(resource)->binding.device, &pair, call));
+    GR_TRY(vk_pair_get(vk_resource_of(resource)->binding.device, &pair));
     if (pair)
         gr_sync_begin(&resource->sync, pair);
     return GR_OK;
@@ -123,43 +124,46 @@ struct vk_resource *vk_resource_of(const gr_resource *resource)
 }
 
 /* Returns the buffer, image and memory for a public query; NULL after recording an error. */
-static const struct vk_binding *binding_of(const gr_resource *resource, const char *call)
+static const struct vk_binding *binding_of(const gr_resource *resource)
 {
-    if (gr_resource_check_slot(resource, call) != GR_OK)
+    if (gr_resource_check_slot(resource) != GR_OK)
         return NULL;
     const struct vk_resource *r = vk_resource_of(resource);
     if (!r)
-        gr_fail(GR_ERR_STATE, call, "The resource was not made from a Vulkan object.");
+        gr_fail(GR_ERR_STATE, "The resource was not made from a Vulkan object.");
     return r ? &r->binding : NULL;
 }
 
 VkBuffer gr_vk_buffer(const gr_resource *resource)
 {
-    const struct vk_binding *b = binding_of(resource, __func__);
+    GR_CALL();
+    const struct vk_binding *b = binding_of(resource);
     return b ? b->buffer : VK_NULL_HANDLE;
 }
 
 VkImage gr_vk_image(const gr_resource *resource)
 {
-    const struct vk_binding *b = binding_of(resource, __func__);
+    GR_CALL();
+    const struct vk_binding *b = binding_of(resource);
     return b ? b->image : VK_NULL_HANDLE;
 }
 
 VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 {
-    const struct vk_binding *b = binding_of(resource, __func__);
+    GR_CALL();
+    const struct vk_binding *b = binding_of(resource);
     return b ? b->memory : VK_NULL_HANDLE;
 }
 
 /* Allocates the staging. */
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
-                             const gr_external_part_desc *part, unsigned flags, const char *call)
+                             const gr_external_part_desc *part, unsigned flags)
 {
     gr_resource *resource = &r->external.base;
     char slots[80] = "";
     resource->backend = r->binding.transport == GR_TRANSPORT_PEER ? &vk_peer : &vk_copy;
     struct vk_staging *staging =
-        vk_staging_make(&r->external, &r->binding, context, part, r->in_flight, flags, call);
+        vk_staging_make(&r->external, &r->binding, context, part, r->in_flight, flags);
     if (!staging)
         return gr_last_error()->status;
     if (r->in_flight)
@@ -169,13 +173,13 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
              slots, vk_staging_text(staging->memory.way), r->why);
     resource->transport = r->transport;
     gr_external_make_mapped(&r->external, context, &staging->import, part, flags);
-    gr_resource_log_each(call, &resource, 1);
+    gr_resource_log_each(&resource, 1);
     return GR_OK;
 }
 
 /* The memory is that of a tensor. */
 static gr_status make_in_place(struct vk_resource *r, const struct gr_context *context,
-                               const gr_external_part_desc *part, unsigned flags, const char *call)
+                               const gr_external_part_desc *part, unsigned flags)
 {
     gr_resource *resource = &r->external.base;
     resource->backend = &vk_of_tensor;
@@ -184,24 +188,24 @@ static gr_status make_in_place(struct vk_resource *r, const struct gr_context *c
     snprintf(r->transport, sizeof(r->transport), "%s (in the memory of a tensor)",
              resource->backend->name);
     resource->transport = r->transport;
-    gr_resource_log_each(call, &resource, 1);
+    gr_resource_log_each(&resource, 1);
     return GR_OK;
 }
 
 gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
-                              unsigned flags, const char *call)
+                              unsigned flags)
 {
     struct gr_context context;
     const struct vk_binding *b = &draft->binding;
-    struct vk_resource *r = gr_check_memory(malloc(sizeof(*r)), call);
-    if (!r || gr_context_hold(&b->device->context, &context, call) != GR_OK)
+    struct vk_resource *r = gr_check_memory(malloc(sizeof(*r)));
+    if (!r || gr_context_hold(&b->device->context, &context) != GR_OK)
         goto fail;
     *r = *draft;
     r->external.base.backend = &vk_external;
-    gr_status status = vk_is_copied(b) ? make_copied(r, &context, part, flags, call)
+    gr_status status = vk_is_copied(b) ? make_copied(r, &context, part, flags)
                        : r->external.memory
-                           ? make_in_place(r, &context, part, flags, call)
-                           : vk_memory_import(b, &r->external, &context, part, flags, call);
+                           ? make_in_place(r, &context, part, flags)
+                           : vk_memory_import(b, &r->external, &context, part, flags);
     if (status == GR_OK) {
         r->why = NULL;
         vk_device_hold(b->device);

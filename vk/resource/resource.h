@@ -14,8 +14,7 @@ struct vk_object {
      * Makes the resource of `draft` by draft->binding.transport. `info` and `flags` are those
      * below. NULL after recording an error; the created objects in `draft` are then destroyed.
      */
-    gr_resource *(*make)(struct vk_resource *draft, const void *info, unsigned flags,
-                         const char *call);
+    gr_resource *(*make)(struct vk_resource *draft, const void *info, unsigned flags);
     const void *info; /* the description of the application */
     unsigned flags;
     bool crosses; /* CUDA also imports the object on a device other than its own */
@@ -27,12 +26,10 @@ struct vk_object {
  * Makes a resource by the best transport that works. `draft` has the device, and for an existing
  * object its memory. After an error, which is recorded, returns NULL.
  */
-gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object,
-                                const char *call);
+gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object);
 
 /* Refuses frames in flight that are impossible with this device and these flags. */
-gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags,
-                             const char *call);
+gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags);
 
 /*
  * Imports the memory of `draft` into CUDA, or copies it, as draft->binding.transport says, and
@@ -42,6 +39,6 @@ gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, uns
  * returns NULL.
  */
 gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
-                              unsigned flags, const char *call);
+                              unsigned flags);
 
 #endif

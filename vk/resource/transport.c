@@ -10,18 +10,17 @@
 #include "lib/resource/choose_transport.h"
 #include "vk/resource/resource.h"
 
-gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags,
-                             const char *call)
+gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags)
 {
     if (!in_flight)
         return GR_OK;
-    GR_TRY(gr_in_flight_check(in_flight, flags, call));
-    GR_REFUSE_IF(!(device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)), call,
+    GR_TRY(gr_in_flight_check(in_flight, flags));
+    GR_REFUSE_IF(!(device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)),
                  "`in_flight` is %u, but the transports of the device (0x%x) allow no copies: set "
                  "`transports` in gr_vk_device_desc to GR_TRANSPORT_ANY, or leave `in_flight` 0.",
                  in_flight, device->transports);
     if (!device->has_timeline)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "`in_flight` needs timeline semaphores, which %s lacks: leave it 0.",
                        device->identity.name);
     return GR_OK;
@@ -56,9 +55,8 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
     draft.binding.transport = transport;
     draft.why = choice->reason;
     if (transport == GR_TRANSPORT_EXTERNAL && is_too_far(c))
-        return vk_device_refuse_crossing(draft.binding.device, object->what, object->instead,
-                                         choice->call);
-    c->made = object->make(&draft, object->info, object->flags, choice->call);
+        return vk_device_refuse_crossing(draft.binding.device, object->what, object->instead);
+    c->made = object->make(&draft, object->info, object->flags);
     if (c->made)
         return GR_OK;
     if (draft.owned)
@@ -66,12 +64,11 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
     return gr_last_error()->status;
 }
 
-gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object,
-                                const char *call)
+gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object)
 {
     const gr_vk_device *device = draft->binding.device;
     const unsigned copies = GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
-    struct gr_transport_choice choice = {.call = call};
+    struct gr_transport_choice choice = {0};
     struct choosing c = {draft, object, NULL};
     const char *obstacle = device->transports & copies ? find_obstacle(&c) : NULL;
     if (!(device->transports & GR_TRANSPORT_EXTERNAL))

@@ -65,7 +65,7 @@ static gr_status make_buffer(struct vk_staging_memory *s, VkDeviceSize size, con
  * because CUDA would access device memory slowly, over the bus.
  */
 static gr_status allocate_and_bind(struct vk_staging_memory *s, VkDeviceSize size, uint32_t types,
-                                   const void *chain, const char *call)
+                                   const void *chain)
 {
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -77,7 +77,7 @@ static gr_status allocate_and_bind(struct vk_staging_memory *s, VkDeviceSize siz
             VK_MEMORY_PROPERTY_HOST_CACHED_BIT, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT),
     };
     if (info.memoryTypeIndex == UINT32_MAX)
-        return gr_fail(GR_ERR_VULKAN, call,
+        return gr_fail(GR_ERR_VULKAN,
                        "The device has no host-visible and coherent memory among the types 0x%x.",
                        types);
     return vk_memory_bind(&s->binding, &info, 0,
@@ -86,7 +86,7 @@ static gr_status allocate_and_bind(struct vk_staging_memory *s, VkDeviceSize siz
 
 /* ---- Memory of the Vulkan device ------------------------------------------------------------- */
 
-static gr_status share_memory(struct vk_staging_memory *s, size_t size, const char *call)
+static gr_status share_memory(struct vk_staging_memory *s, size_t size)
 {
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -94,9 +94,9 @@ static gr_status share_memory(struct vk_staging_memory *s, size_t size, const ch
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC whole = {.size = size};
     CUdeviceptr ptr = 0;
     GR_TRY(make_buffer(s, size, &external));
-    GR_TRY(vk_memory_allocate(&s->binding, 0, false, call));
+    GR_TRY(vk_memory_allocate(&s->binding, 0, false));
     s->way = VK_STAGING_PEER;
-    s->import = vk_memory_import_whole(&s->binding, call);
+    s->import = vk_memory_import_whole(&s->binding);
     if (!s->import)
         return gr_last_error()->status;
     GR_TRY_CUDA(gr_driver()->ExternalMemoryGetMappedBuffer(&ptr, s->import->handle, &whole),
@@ -108,7 +108,7 @@ static gr_status share_memory(struct vk_staging_memory *s, size_t size, const ch
 
 /* ---- Memory of the process ------------------------------------------------------------------- */
 
-static gr_status import_pages(struct vk_staging_memory *s, size_t size, const char *call)
+static gr_status import_pages(struct vk_staging_memory *s, size_t size)
 {
     const gr_vk_device *device = s->binding.device;
     const VkExternalMemoryBufferCreateInfo external = {
@@ -129,26 +129,26 @@ static gr_status import_pages(struct vk_staging_memory *s, size_t size, const ch
     GR_TRY(make_buffer(s, size, &external));
     device->vk.vkGetBufferMemoryRequirements(device->device, s->binding.buffer, &need);
     if (need.size > size)
-        return gr_fail(GR_ERR_VULKAN, call,
+        return gr_fail(GR_ERR_VULKAN,
                        "The imported memory (bytes: %zu) is too small for its buffer (%llu).", size,
                        (unsigned long long)need.size);
-    return allocate_and_bind(s, size, need.memoryTypeBits & pages.memoryTypeBits, &import, call);
+    return allocate_and_bind(s, size, need.memoryTypeBits & pages.memoryTypeBits, &import);
 }
 
-static gr_status import_memory(struct vk_staging_memory *s, size_t size, const char *call)
+static gr_status import_memory(struct vk_staging_memory *s, size_t size)
 {
     const size_t alignment = (size_t)s->binding.device->host_alignment;
     const size_t whole = rounded(size, alignment);
     s->way = VK_STAGING_IMPORTED;
     /* CUDA would free its own memory with its context, when Vulkan may still use the memory. */
-    s->allocated = gr_check_memory(malloc(whole + alignment), call);
+    s->allocated = gr_check_memory(malloc(whole + alignment));
     if (!s->allocated)
         return GR_ERR_NO_MEMORY;
     unsigned char *bytes = aligned(s->allocated, alignment);
     GR_TRY_CUDA(gr_driver()->MemHostRegister(bytes, whole, 0), "cuMemHostRegister",
                 "%zu byte%s of host memory could not be registered.", whole, gr_s(whole));
     s->bytes = bytes;
-    return import_pages(s, whole, call);
+    return import_pages(s, whole);
 }
 
 /* ---- Memory of Vulkan ------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static gr_status register_memory(struct vk_staging_memory *s, size_t whole, void
     return GR_OK;
 }
 
-static gr_status map_memory(struct vk_staging_memory *s, size_t size, const char *call)
+static gr_status map_memory(struct vk_staging_memory *s, size_t size)
 {
     const gr_vk_device *device = s->binding.device;
     const size_t page = gr_machine_page(), whole = rounded(size, page);
@@ -181,7 +181,7 @@ static gr_status map_memory(struct vk_staging_memory *s, size_t size, const char
     void *mapping = NULL;
     GR_TRY(make_buffer(s, whole + page, NULL));
     device->vk.vkGetBufferMemoryRequirements(device->device, s->binding.buffer, &need);
-    GR_TRY(allocate_and_bind(s, need.size, need.memoryTypeBits, NULL, call));
+    GR_TRY(allocate_and_bind(s, need.size, need.memoryTypeBits, NULL));
     VkResult mapped =
         device->vk.vkMapMemory(device->device, s->binding.memory, 0, VK_WHOLE_SIZE, 0, &mapping);
     if (mapped != VK_SUCCESS)
@@ -234,7 +234,7 @@ void vk_staging_memory_end(struct vk_staging_memory *s, bool alive)
     *s = (struct vk_staging_memory){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
 }
 
-typedef gr_status make_function(struct vk_staging_memory *s, size_t size, const char *call);
+typedef gr_status make_function(struct vk_staging_memory *s, size_t size);
 
 /* The ways that are possible here, the best one first. */
 struct ways {
@@ -242,27 +242,26 @@ struct ways {
     size_t count;
     struct vk_staging_memory *memory;
     size_t size; /* of all slots */
-    const char *call;
 };
 
 static gr_status try_way(void *of, size_t i)
 {
     const struct ways *ways = of;
-    gr_status status = ways->make[i](ways->memory, ways->size, ways->call);
+    gr_status status = ways->make[i](ways->memory, ways->size);
     if (status != GR_OK)
         vk_staging_memory_end(ways->memory, true);
     return status;
 }
 
 gr_status vk_staging_memory_make(struct vk_staging_memory *s, bool by_peer, size_t size,
-                                 unsigned count, const char *call)
+                                 unsigned count)
 {
     const gr_vk_device *device = s->binding.device;
     const size_t stride = count > 1 && size <= SIZE_MAX / 2 ? rounded(size, SLOT_ALIGNMENT) : size;
-    struct ways ways = {.memory = s, .size = stride * count, .call = call};
+    struct ways ways = {.memory = s, .size = stride * count};
     *s = (struct vk_staging_memory){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
     if (stride > SIZE_MAX / 2 / count)
-        return gr_fail(GR_ERR_NO_MEMORY, call,
+        return gr_fail(GR_ERR_NO_MEMORY,
                        "Memory for copies (bytes: %zu, %u time%s) cannot be allocated.", size,
                        count, gr_s(count));
     if (!by_peer && device->host_alignment)

@@ -16,7 +16,7 @@
  * Reserves room in each slot for the one part that a release adds at most, so that it cannot fail.
  * Allocates only if there are many parts.
  */
-static gr_status reserve(struct vk_staging *staging, const char *call)
+static gr_status reserve(struct vk_staging *staging)
 {
     for (unsigned i = 0; i < staging->turns.count; i++) {
         struct vk_owed *owed = &staging->owed[i];
@@ -25,7 +25,7 @@ static gr_status reserve(struct vk_staging *staging, const char *call)
         uint32_t room = owed->room ? 2 * owed->room : 4;
         VkBufferCopy *parts = realloc(owed->parts, room * sizeof(*parts));
         if (!parts)
-            return gr_fail_memory(call);
+            return gr_fail_memory();
         owed->parts = parts;
         owed->room = room;
     }
@@ -148,10 +148,11 @@ static gr_status move(gr_resource *resource, const struct vk_staging *staging,
 
 static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
+    GR_CALL_AS("gr_map");
     struct vk_staging *staging = vk_staging_of(gr_external_of(resource));
     if (!resource->sync.owes)
         owe_nothing(staging);
-    GR_TRY(reserve(staging, "gr_map"));
+    GR_TRY(reserve(staging));
     if (resource->flags & GR_WRITE_DISCARD)
         staging->turns.at = gr_turns_next(&staging->turns);
     resource->ptr = staging->own ? staging->own : slot_ptr(staging);
@@ -213,7 +214,7 @@ static void end(struct gr_import *import, bool alive)
 }
 
 static gr_status allocate_image(const gr_external_image_desc *desc, unsigned flags,
-                                CUmipmappedArray *mipmapped, const char *call)
+                                CUmipmappedArray *mipmapped)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC as;
     gr_external_image_desc own = *desc;
@@ -228,32 +229,31 @@ static gr_status allocate_image(const gr_external_image_desc *desc, unsigned fla
     return gr_fail_cuda(result, "cuMipmappedArrayCreate",
                         "%s: a CUDA array of %zu x %zu x %zu texels with %u level%s for the copy "
                         "could not be created.",
-                        call, as.arrayDesc.Width, as.arrayDesc.Height, as.arrayDesc.Depth,
+                        gr_call, as.arrayDesc.Width, as.arrayDesc.Height, as.arrayDesc.Depth,
                         as.numLevels, gr_s(as.numLevels));
 }
 
 /* After an error the caller ends `staging`, and r->mipmapped does not exist. */
 static gr_status allocate(struct vk_staging *staging, struct gr_external *r,
-                          const gr_external_part_desc *part, bool by_peer, unsigned flags,
-                          const char *call)
+                          const gr_external_part_desc *part, bool by_peer, unsigned flags)
 {
     size_t size = part->size;
-    GR_TRY(reserve(staging, call));
+    GR_TRY(reserve(staging));
     if (part->image) {
         const gr_image_info image = gr_external_image_info(part->image);
         size =
             gr_lay_out(&image, gr_format_element(image.format, image.channels), staging->offsets);
     }
-    GR_TRY(vk_staging_memory_make(&staging->memory, by_peer, size, staging->turns.count, call));
+    GR_TRY(vk_staging_memory_make(&staging->memory, by_peer, size, staging->turns.count));
     staging->import.size = size;
     if (part->image)
-        return allocate_image(part->image, flags, &r->mipmapped, call);
+        return allocate_image(part->image, flags, &r->mipmapped);
     if (by_peer && !vk_device_crosses(staging->memory.binding.device))
         return GR_OK;
     CUdeviceptr ptr;
     GR_TRY_CUDA(gr_driver()->MemAlloc(&ptr, size), "cuMemAlloc",
-                "%s: %zu byte%s of device memory for the copy could not be allocated.", call, size,
-                gr_s(size));
+                "%s: %zu byte%s of device memory for the copy could not be allocated.", gr_call,
+                size, gr_s(size));
     staging->own = ptr;
     return GR_OK;
 }
@@ -261,14 +261,14 @@ static gr_status allocate(struct vk_staging *staging, struct gr_external *r,
 struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_binding *binding,
                                    const struct gr_context *context,
                                    const gr_external_part_desc *part, unsigned in_flight,
-                                   unsigned flags, const char *call)
+                                   unsigned flags)
 {
     const bool by_peer = binding->transport == GR_TRANSPORT_PEER;
     GR_ENTERED entered = 0;
     gr_endings_collect();
-    if (gr_context_enter(context, &entered, call) != GR_OK)
+    if (gr_context_enter(context, &entered) != GR_OK)
         return NULL;
-    struct vk_staging *staging = gr_check_memory(calloc(1, sizeof(*staging)), call);
+    struct vk_staging *staging = gr_check_memory(calloc(1, sizeof(*staging)));
     if (staging) {
         staging->import = (struct gr_import){
             .holds = 1, .dedicated = true, .owner = binding->device, .end_part = end};
@@ -276,7 +276,7 @@ struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_bindin
         staging->turns.count = in_flight ? in_flight : 1;
         vk_device_hold(binding->device);
     }
-    if (staging && allocate(staging, r, part, by_peer, flags, call) != GR_OK) {
+    if (staging && allocate(staging, r, part, by_peer, flags) != GR_OK) {
         gr_import_drop(&staging->import, true);
         staging = NULL;
     }

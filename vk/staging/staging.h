@@ -57,7 +57,7 @@ struct vk_staging_memory {
  * The CUDA context is current.
  */
 gr_status vk_staging_memory_make(struct vk_staging_memory *memory, bool by_peer, size_t size,
-                                 unsigned count, const char *call);
+                                 unsigned count);
 
 /*
  * For VK_STAGING_BY_CPU, enqueues the copy of a slot by the CPU: call it with `in` before CUDA
@@ -114,7 +114,7 @@ static inline struct vk_staging *vk_staging_of(const struct gr_external *r)
 struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_binding *binding,
                                    const struct gr_context *context,
                                    const gr_external_part_desc *part, unsigned in_flight,
-                                   unsigned flags, const char *call);
+                                   unsigned flags);
 
 /* Operations of struct gr_backend. */
 gr_status vk_staging_map(gr_resource *const resources[], size_t n, CUstream stream);

@@ -23,18 +23,18 @@ static bool is_wide(const gr_vk_use *use)
 }
 
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
-                           const gr_vk_use *given, const char *name, const char *call)
+                           const gr_vk_use *given, const char *name)
 {
-    GR_REFUSE_IF(!given, call, "`%s` is NULL: describe how Vulkan uses the resources.", name);
-    GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
+    GR_REFUSE_IF(!given, "`%s` is NULL: describe how Vulkan uses the resources.", name);
+    GR_TRY(GR_TAKE(gr_vk_use, &way->use, given));
     const gr_vk_use *use = &way->use;
-    GR_REFUSE_IF(use->stages == 0, call,
+    GR_REFUSE_IF(use->stages == 0,
                  "`%s->stages` is 0: name the stages that use the resources. "
                  "VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.",
                  name);
     if (is_wide(use) && !device->synchronization2)
         return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
+            GR_ERR_UNSUPPORTED,
             "`%s` has stages 0x%llx and accesses 0x%llx, but values over 32 bits need the feature "
             "synchronization2. Enable the feature in vkCreateDevice "
             "(VkPhysicalDeviceSynchronization2Features; before Vulkan 1.3 with the extension "
@@ -43,24 +43,24 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
     way->family = use->queue_family ? *use->queue_family : device->queue_family;
     if (way->family < device->family_count)
         return GR_OK;
-    GR_REFUSE_IF(way->family == VK_QUEUE_FAMILY_EXTERNAL, call,
+    GR_REFUSE_IF(way->family == VK_QUEUE_FAMILY_EXTERNAL,
                  "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which stands for CUDA: pass the "
                  "family of the queue that the commands are submitted to, or NULL.",
                  name);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "`*%s->queue_family` is %u, but %s has %u families: pass that of the queue "
                    "that the commands are submitted to, or NULL for that of the wrapped device.",
                    name, way->family, device->identity.name, device->family_count);
 }
 
 gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *resource,
-                            size_t i, const char *call)
+                            size_t i)
 {
     const VkImageLayout layout = way->use.layout;
     if (way->to_cuda || !resource->binding.image ||
         (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
+    return gr_fail(GR_ERR_INVALID_VALUE,
                    "Resource %zu is an image, and an image cannot be transitioned to "
                    "VK_IMAGE_LAYOUT_%s: pass the layout in which Vulkan uses the image next.",
                    i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
@@ -278,39 +278,39 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
 
 /* ---- Public calls ---------------------------------------------------------------------------- */
 
-static gr_status check_resources(gr_resource *const resources[], size_t n, const char *call)
+static gr_status check_resources(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        GR_TRY(gr_resource_check_slot(resources[i], call));
+        GR_TRY(gr_resource_check_slot(resources[i]));
         const struct vk_resource *r = vk_resource_of(resources[i]);
-        GR_REFUSE_IF(!r, call,
+        GR_REFUSE_IF(!r,
                      "Resource %zu is not a Vulkan resource: barriers are for resources made from "
                      "Vulkan buffers and images.",
                      i);
         GR_REFUSE_IF(
-            r->binding.device->device != vk_resource_of(resources[0])->binding.device->device, call,
+            r->binding.device->device != vk_resource_of(resources[0])->binding.device->device,
             "Resource %zu belongs to another VkDevice than the first: record a barrier for each "
             "device.",
             i);
-        GR_TRY(gr_submit_refuse_in_flight(resources[i], call));
+        GR_TRY(gr_submit_refuse_in_flight(resources[i]));
     }
     return GR_OK;
 }
 
 static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *const resources[],
-                           size_t n, const gr_vk_use *use, const char *call)
+                           size_t n, const gr_vk_use *use)
 {
     struct vk_handover way = {.to_cuda = to_cuda, .whole = true};
     struct vk_resource *some[BARRIERS_AT_ONCE];
-    GR_REFUSE_IF(!commands || !resources || n == 0, call, "%s.",
+    GR_REFUSE_IF(!commands || !resources || n == 0, "%s.",
                  !commands    ? "`commands` is NULL: pass a command buffer that is recording"
                  : !resources ? "`resources` is NULL"
                               : "There are no resources: n is 0. Pass the length of `resources`");
-    GR_TRY(check_resources(resources, n, call));
+    GR_TRY(check_resources(resources, n));
     GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
-                            to_cuda ? "before" : "after", call));
+                            to_cuda ? "before" : "after"));
     for (size_t i = 0; i < n; i++)
-        GR_TRY(vk_handover_check(&way, vk_resource_of(resources[i]), i, call));
+        GR_TRY(vk_handover_check(&way, vk_resource_of(resources[i]), i));
     for (size_t i = 0, count = 0; i < n; i++) {
         some[count++] = vk_resource_of(resources[i]);
         if (count < BARRIERS_AT_ONCE && i + 1 < n)
@@ -324,7 +324,8 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
 gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
                             const gr_vk_use *before)
 {
-    GR_TRY(hand_over(true, commands, resources, n, before, __func__));
+    GR_CALL();
+    GR_TRY(hand_over(true, commands, resources, n, before));
     /* Maps may follow. But until the commands are submitted, CUDA does not have the resources. */
     for (size_t i = 0; i < n; i++)
         if (resources[i]->sync.held_by == GR_HELD_BY_GRAPHICS)
@@ -335,5 +336,6 @@ gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resourc
 gr_status gr_vk_cmd_from_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
                               const gr_vk_use *after)
 {
-    return hand_over(false, commands, resources, n, after, __func__);
+    GR_CALL();
+    return hand_over(false, commands, resources, n, after);
 }

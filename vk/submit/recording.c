@@ -46,9 +46,9 @@ static void end_recording(gr_vk_device *device, struct vk_recording *r)
     free(r);
 }
 
-static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family, const char *call)
+static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family)
 {
-    struct vk_recording *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    struct vk_recording *r = gr_check_memory(calloc(1, sizeof(*r)));
     if (!r)
         return NULL;
     r->family = family;
@@ -100,17 +100,17 @@ static struct vk_recording *find_done(gr_vk_device *device, uint32_t family)
 }
 
 gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
-                               struct vk_recording **recording, const char *call)
+                               struct vk_recording **recording)
 {
     if (!device->has_timeline)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s has no timeline semaphores, which report when command buffers are done: "
                        "record the barriers by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(), and "
                        "leave `first` and `last` NULL.",
                        device->identity.name);
     struct vk_recording *r = find_done(device, family);
     if (!r)
-        r = new_recording(device, family, call);
+        r = new_recording(device, family);
     if (!r)
         return gr_last_error()->status;
     VkResult result = device->vk.vkResetCommandPool(device->device, r->pool, 0);

@@ -16,7 +16,7 @@ static gr_status take_info(struct vk_submit *m, const VkSubmitInfo2 *info)
     static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
     info = info ? info : &nothing;
     m->info = info;
-    GR_REFUSE_IF(info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2, m->call,
+    GR_REFUSE_IF(info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                  "The sType of VkSubmitInfo2 is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
                  info->sType);
     const char *missing =
@@ -24,7 +24,7 @@ static gr_status take_info(struct vk_submit *m, const VkSubmitInfo2 *info)
         : info->signalSemaphoreInfoCount && !info->pSignalSemaphoreInfos ? "pSignalSemaphoreInfos"
         : info->commandBufferInfoCount && !info->pCommandBufferInfos     ? "pCommandBufferInfos"
                                                                          : NULL;
-    GR_REFUSE_IF(missing, m->call, "%s of VkSubmitInfo2 is NULL, but its count is not 0.", missing);
+    GR_REFUSE_IF(missing, "%s of VkSubmitInfo2 is NULL, but its count is not 0.", missing);
     return GR_OK;
 }
 
@@ -48,15 +48,13 @@ static gr_status make_arrays(struct vk_submit *m, const VkSubmitInfo *v1)
     const size_t own_buffers = m->info->commandBufferInfoCount, buffers = own_buffers + 2;
     const size_t points = own_points + m->submit->wait_count + m->submit->signal_count + 1;
     const size_t count = gr_submit_size(m->submit), ways = 2 + 2 * m->desc.use_count;
-    GR_REFUSE_IF(m->desc.use_count > count, m->call,
+    GR_REFUSE_IF(m->desc.use_count > count,
                  "`use_count` is %zu, but the submit has only %zu resource%s.", m->desc.use_count,
                  count, gr_s(count));
-    m->points =
-        gr_submit_scratch(m->submit,
-                          sizeof(*m->v1_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
-                              own_points * sizeof(*m->points) + own_buffers * sizeof(*m->buffers) +
-                              count * RESOURCE_BYTES + ways * sizeof(*m->ways),
-                          m->call);
+    m->points = gr_submit_scratch(
+        m->submit, sizeof(*m->v1_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
+                       own_points * sizeof(*m->points) + own_buffers * sizeof(*m->buffers) +
+                       count * RESOURCE_BYTES + ways * sizeof(*m->ways));
     if (!m->points)
         return GR_ERR_NO_MEMORY;
     m->buffers = (VkCommandBufferSubmitInfo *)(m->points + points + own_points);
@@ -98,7 +96,7 @@ static gr_status fill(struct vk_submit *m)
 {
     GR_TRY(vk_submit_check_points(m));
     for (size_t i = 0; i < m->resource_count; i++)
-        GR_TRY(gr_submit_refuse_in_flight(&m->resources[i]->external.base, m->call));
+        GR_TRY(gr_submit_refuse_in_flight(&m->resources[i]->external.base));
     vk_submit_add(m);
     gr_submit_filled(m->submit);
     return GR_OK;
@@ -107,9 +105,10 @@ static gr_status fill(struct vk_submit *m)
 gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
                             VkPipelineStageFlags2 stages, VkSubmitInfo2 *out)
 {
-    struct vk_submit m = {.submit = submit, .call = __func__, .stages = stages};
-    GR_TRY(gr_submit_check_begun(submit, m.call));
-    GR_REFUSE_IF(!out, m.call, "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
+    GR_CALL();
+    struct vk_submit m = {.submit = submit, .stages = stages};
+    GR_TRY(gr_submit_check_begun(submit));
+    GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
     GR_TRY(begin(&m, info, NULL));
     GR_TRY(fill(&m));
     *out = m.made;
@@ -119,10 +118,11 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
 gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
                                VkPipelineStageFlags stages, VkSubmitInfo *out)
 {
+    GR_CALL();
     static const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    struct vk_submit m = {.submit = submit, .call = __func__, .stages = stages};
-    GR_TRY(gr_submit_check_begun(submit, m.call));
-    GR_REFUSE_IF(!out, m.call, "`out` is NULL: pass a pointer for the VkSubmitInfo.");
+    struct vk_submit m = {.submit = submit, .stages = stages};
+    GR_TRY(gr_submit_check_begun(submit));
+    GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the VkSubmitInfo.");
     GR_TRY(begin(&m, NULL, info ? info : &nothing));
     GR_TRY(fill(&m));
     vk_submit_make_v1(&m);
@@ -134,27 +134,26 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
 
 static gr_status check(struct vk_submit *m, const gr_vk_submit_desc *given)
 {
-    GR_TRY(gr_submit_check_begun(m->submit, m->call));
-    GR_REFUSE_IF(!given, m->call,
-                 "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
-    GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
-    GR_REFUSE_IF(m->desc.info && m->desc.info_v1, m->call,
+    GR_TRY(gr_submit_check_begun(m->submit));
+    GR_REFUSE_IF(!given, "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
+    GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given));
+    GR_REFUSE_IF(m->desc.info && m->desc.info_v1,
                  "`info` and `info_v1` are both set: the submit is one of the two.");
     GR_TRY(begin(m, m->desc.info, m->desc.info_v1));
-    GR_REFUSE_IF(!m->device, m->call,
+    GR_REFUSE_IF(!m->device,
                  "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
     for (size_t i = 1; i < m->resource_count; i++)
-        GR_REFUSE_IF(m->resources[i]->binding.device->device != m->device->device, m->call,
+        GR_REFUSE_IF(m->resources[i]->binding.device->device != m->device->device,
                      "The submit's resources belong to different VkDevices: begin a submit for "
                      "each device.");
     if (!m->desc.queue)
         m->desc.queue = m->device->queue;
-    GR_REFUSE_IF(!m->desc.queue, m->call,
+    GR_REFUSE_IF(!m->desc.queue,
                  "There is no queue: set `queue` in gr_vk_device_desc or in the submit.");
     GR_TRY(vk_submit_check_points(m));
     GR_TRY(vk_submit_take_uses(m));
     m->is_v1 |= !m->device->synchronization2;
-    return m->is_v1 ? vk_submit_check_old(m->info, m->call) : GR_OK;
+    return m->is_v1 ? vk_submit_check_old(m->info) : GR_OK;
 }
 
 static gr_status submit_to_queue(struct vk_submit *m)
@@ -182,23 +181,25 @@ static gr_status submit_all(struct vk_submit *m, const gr_vk_submit_desc *desc)
         vk_recording_release(m->device, m->recording, status == GR_OK);
     if (status != GR_OK)
         return status;
-    GR_TRY(gr_submit_settle_all(m->submit, m->call));
+    GR_TRY(gr_submit_settle_all(m->submit));
     vk_submit_note_uses(m);
     return GR_OK;
 }
 
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
 {
-    struct vk_submit m = {.submit = submit, .call = __func__};
+    GR_CALL();
+    struct vk_submit m = {.submit = submit};
     return submit_all(&m, desc);
 }
 
 gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayout layout)
 {
+    GR_CALL();
     const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                    .access = VK_ACCESS_2_MEMORY_WRITE_BIT, .layout = layout);
     GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
-    struct vk_submit m = {.submit = submit, .call = __func__, .hands_over = true};
+    struct vk_submit m = {.submit = submit, .hands_over = true};
     return submit ? submit_all(&m, &GR_INIT(gr_vk_submit_desc, .last = &last))
-                  : gr_error_set_call(m.call);
+                  : gr_error_set_call();
 }

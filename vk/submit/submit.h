@@ -25,11 +25,11 @@ struct vk_handover {
  * lacks. GR_ERR_UNSUPPORTED: `given` has bits that need synchronization2.
  */
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
-                           const gr_vk_use *given, const char *name, const char *call);
+                           const gr_vk_use *given, const char *name);
 
 /* Refuses a way that has no layout for an image. `i` is the number of the resource in messages. */
 gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *resource,
-                            size_t i, const char *call);
+                            size_t i);
 
 /* Records the barriers of checked resources of one device. */
 void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
@@ -55,7 +55,7 @@ struct vk_recording {
  * GR_ERR_UNSUPPORTED: the device has no timeline semaphores.
  */
 gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
-                               struct vk_recording **recording, const char *call);
+                               struct vk_recording **recording);
 
 /*
  * Returns a recording to the device. `submitted` says whether a submit signals the next value of
@@ -68,7 +68,6 @@ void vk_recording_release(gr_vk_device *device, struct vk_recording *recording, 
 /* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
 struct vk_submit {
     gr_submit *submit;
-    const char *call;
     const VkSubmitInfo2 *info;    /* of the application, or `converted`, or an empty one */
     VkSubmitInfo2 converted;      /* the VkSubmitInfo of the application */
     bool is_v1;                   /* the result is a VkSubmitInfo for vkQueueSubmit */
@@ -119,7 +118,7 @@ void vk_submit_convert_v1(struct vk_submit *m, const VkSubmitInfo *v1,
                           VkSemaphoreSubmitInfo points[], VkCommandBufferSubmitInfo buffers[]);
 
 /* Refuses a struct that vkQueueSubmit cannot express. */
-gr_status vk_submit_check_old(const VkSubmitInfo2 *info, const char *call);
+gr_status vk_submit_check_old(const VkSubmitInfo2 *info);
 
 /*
  * Converts m->made to m->v1. vkQueueSubmit signals after all commands, and so possibly later than

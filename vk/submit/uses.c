@@ -16,12 +16,12 @@ static gr_status take_way(struct vk_submit *m, struct vk_handover *way, bool to_
     way->whole = false;
     if (!use)
         return GR_OK;
-    GR_TRY(vk_handover_init(way, m->device, use, name, m->call));
+    GR_TRY(vk_handover_init(way, m->device, use, name));
     if (m->family == VK_QUEUE_FAMILY_IGNORED)
         m->family = way->family;
     return m->family == way->family
                ? GR_OK
-               : gr_fail(GR_ERR_INVALID_VALUE, m->call,
+               : gr_fail(GR_ERR_INVALID_VALUE,
                          "`%s` names the queue family %u, but another use names %u: a submit uses "
                          "one queue, so name the same family in all.",
                          name, way->family, m->family);
@@ -33,15 +33,15 @@ static gr_status take_use(struct vk_submit *m, size_t number)
     gr_vk_resource_use use;
     char name[48];
     struct vk_handover *first = &m->ways[2 + 2 * number], *last = first + 1;
-    GR_TRY(GR_TAKE_AT(gr_vk_resource_use, &use, m->desc.uses, number, m->call));
+    GR_TRY(GR_TAKE_AT(gr_vk_resource_use, &use, m->desc.uses, number));
     size_t i = 0;
     while (i < m->resource_count && &m->resources[i]->external.base != use.resource)
         i++;
-    GR_REFUSE_IF(i == m->resource_count, m->call,
+    GR_REFUSE_IF(i == m->resource_count,
                  "The resource of uses[%zu] is not a Vulkan resource of the submit.", number);
     if ((m->first_of[i] && m->first_of[i] != &m->ways[0]) ||
         (m->last_of[i] && m->last_of[i] != &m->ways[1]))
-        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The resource of uses[%zu] has a use before in the list: describe its first "
                        "and last use together.",
                        number);
@@ -59,11 +59,11 @@ static gr_status take_use(struct vk_submit *m, size_t number)
 static gr_status refuse_with_cuda(const struct vk_submit *m, size_t i)
 {
     if (m->hands_over)
-        return gr_fail(GR_ERR_STATE, m->call,
+        return gr_fail(GR_ERR_STATE,
                        "CUDA already has resource %zu: leave it out of `resources`, and map it. "
                        "After commands that use it, gr_vk_submit() hands it over.",
                        i);
-    return gr_fail(GR_ERR_STATE, m->call,
+    return gr_fail(GR_ERR_STATE,
                    "CUDA has resource %zu, and the submit does not take it back: describe its "
                    "first use in `first`. If your commands contain the barrier, set "
                    "`own_barriers`.",
@@ -81,8 +81,7 @@ gr_status vk_submit_take_uses(struct vk_submit *m)
     const gr_vk_submit_desc *desc = &m->desc;
     bool waits_everywhere = false;
     m->family = VK_QUEUE_FAMILY_IGNORED;
-    GR_REFUSE_IF(desc->use_count && !desc->uses, m->call,
-                 "`uses` is NULL, but `use_count` is not 0.");
+    GR_REFUSE_IF(desc->use_count && !desc->uses, "`uses` is NULL, but `use_count` is not 0.");
     GR_TRY(take_way(m, &m->ways[0], false, desc->first, "first"));
     GR_TRY(take_way(m, &m->ways[1], true, desc->last, "last"));
     for (size_t i = 0; i < m->resource_count; i++) {
@@ -97,11 +96,11 @@ gr_status vk_submit_take_uses(struct vk_submit *m)
         if (!is_with_cuda)
             m->first_of[i] = NULL;
         else if (m->first_of[i])
-            GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i, m->call));
+            GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i));
         else if (!has_own_barriers(m, i))
             return refuse_with_cuda(m, i);
         if (resource->in_a_ring && !m->last_of[i] && !has_own_barriers(m, i))
-            return gr_fail(GR_ERR_STATE, m->call,
+            return gr_fail(GR_ERR_STATE,
                            "Resource %zu is a slot of a ring, and the submit does not hand it to "
                            "CUDA: describe its last use in `last`. If your commands contain the "
                            "barrier, set `own_barriers`.",
@@ -144,7 +143,7 @@ gr_status vk_submit_record(struct vk_submit *m)
 {
     if (!m->has_first && !m->has_last)
         return GR_OK;
-    GR_TRY(vk_recording_acquire(m->device, m->family, &m->recording, m->call));
+    GR_TRY(vk_recording_acquire(m->device, m->family, &m->recording));
     if (m->has_first)
         GR_TRY(record(m, m->first_of, m->recording->first));
     return m->has_last ? record(m, m->last_of, m->recording->last) : GR_OK;

@@ -18,7 +18,7 @@ static const VkTimelineSemaphoreSubmitInfo *values_of(const VkSubmitInfo *v1)
 
 gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1)
 {
-    GR_REFUSE_IF(v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO, m->call,
+    GR_REFUSE_IF(v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO,
                  "The sType of VkSubmitInfo is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO.",
                  v1->sType);
     const char *missing = v1->waitSemaphoreCount && (!v1->pWaitSemaphores || !v1->pWaitDstStageMask)
@@ -26,7 +26,7 @@ gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1)
                           : v1->signalSemaphoreCount && !v1->pSignalSemaphores ? "pSignalSemaphores"
                           : v1->commandBufferCount && !v1->pCommandBuffers     ? "pCommandBuffers"
                                                                                : NULL;
-    GR_REFUSE_IF(missing, m->call, "%s of VkSubmitInfo is NULL, but its count is not 0.", missing);
+    GR_REFUSE_IF(missing, "%s of VkSubmitInfo is NULL, but its count is not 0.", missing);
     const VkTimelineSemaphoreSubmitInfo *values = values_of(v1);
     m->info = &m->converted;
     m->is_v1 = true;
@@ -42,12 +42,12 @@ gr_status vk_submit_check_v1(struct vk_submit *m, const VkSubmitInfo *v1)
      */
     const void *next = m->converted.pNext;
     if (vk_chain_find(next, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO))
-        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "The VkTimelineSemaphoreSubmitInfo must be the first struct in the pNext "
                        "chain of VkSubmitInfo.");
     const bool of_group = vk_chain_find(next, VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO);
     if (of_group || vk_chain_find(next, VK_STRUCTURE_TYPE_D3D12_FENCE_SUBMIT_INFO_KHR))
-        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "A %s has an entry for each semaphore of the submit, and grinterop adds "
                        "semaphores: pass a VkSubmitInfo2, or submit without this struct.",
                        of_group ? "VkDeviceGroupSubmitInfo" : "VkD3D12FenceSubmitInfoKHR");
@@ -89,36 +89,34 @@ void vk_submit_convert_v1(struct vk_submit *m, const VkSubmitInfo *v1,
 
 /* ---- vkQueueSubmit --------------------------------------------------------------------------- */
 
-static gr_status refuse_old(const char *what, const char *call)
+static gr_status refuse_old(const char *what)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "Without synchronization2 the submit uses vkQueueSubmit, which cannot express "
                    "%s: enable the feature, and set synchronization2 in gr_vk_device_desc.",
                    what);
 }
 
-static gr_status check_old_points(const VkSemaphoreSubmitInfo points[], uint32_t n, bool wait,
-                                  const char *call)
+static gr_status check_old_points(const VkSemaphoreSubmitInfo points[], uint32_t n, bool wait)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (wait && points[i].stageMask >> 32)
-            return refuse_old("wait stages over 32 bits", call);
+            return refuse_old("wait stages over 32 bits");
         if (points[i].pNext || points[i].deviceIndex)
-            return refuse_old("the pNext or deviceIndex of a VkSemaphoreSubmitInfo", call);
+            return refuse_old("the pNext or deviceIndex of a VkSemaphoreSubmitInfo");
     }
     return GR_OK;
 }
 
-gr_status vk_submit_check_old(const VkSubmitInfo2 *info, const char *call)
+gr_status vk_submit_check_old(const VkSubmitInfo2 *info)
 {
     if (info->flags)
-        return refuse_old("the flags of VkSubmitInfo2", call);
-    GR_TRY(check_old_points(info->pWaitSemaphoreInfos, info->waitSemaphoreInfoCount, true, call));
-    GR_TRY(
-        check_old_points(info->pSignalSemaphoreInfos, info->signalSemaphoreInfoCount, false, call));
+        return refuse_old("the flags of VkSubmitInfo2");
+    GR_TRY(check_old_points(info->pWaitSemaphoreInfos, info->waitSemaphoreInfoCount, true));
+    GR_TRY(check_old_points(info->pSignalSemaphoreInfos, info->signalSemaphoreInfoCount, false));
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
         if (info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask > 1)
-            return refuse_old("the pNext or deviceMask of a VkCommandBufferSubmitInfo", call);
+            return refuse_old("the pNext or deviceMask of a VkCommandBufferSubmitInfo");
     return GR_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "vk/sync/sync.h"
 
-static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const char *call)
+static gr_status check_semaphores(gr_semaphore *const list[], size_t n)
 {
     char text[160];
     for (size_t i = 0; i < n; i++) {
@@ -13,7 +13,7 @@ static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const ch
             continue;
         gr_semaphore_describe(list[i], text, sizeof(text));
         return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
+            GR_ERR_INVALID_VALUE,
             "The submit has a semaphore that does not come from Vulkan: %s. Begin a submit of "
             "Vulkan resources, or make the semaphore by gr_semaphore_from_vk().",
             text);
@@ -23,8 +23,8 @@ static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const ch
 
 gr_status vk_submit_check_points(const struct vk_submit *m)
 {
-    GR_TRY(check_semaphores(m->submit->waits, m->submit->wait_count, m->call));
-    return check_semaphores(m->submit->signals, m->submit->signal_count, m->call);
+    GR_TRY(check_semaphores(m->submit->waits, m->submit->wait_count));
+    return check_semaphores(m->submit->signals, m->submit->signal_count);
 }
 
 static VkSemaphoreSubmitInfo point(VkSemaphore semaphore, uint64_t value,

@@ -92,8 +92,7 @@ static void watch_exit(void)
  * stream would not wait. Signals are accepted but skipped, because mapped resources must be
  * released.
  */
-static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
-                            struct host_point **taken)
+static gr_status take_point(struct host_semaphore *s, bool is_signal, struct host_point **taken)
 {
     struct host_point *point = NULL;
     gr_lock(&s->lock);
@@ -117,7 +116,7 @@ static gr_status take_point(struct host_semaphore *s, bool is_signal, const char
                        "was destroyed. Create the device and its objects again.",
                        GR_VK_NUMBER(s->base.semaphore));
     if (!point)
-        return gr_fail_memory(call);
+        return gr_fail_memory();
     *taken = point;
     return GR_OK;
 }
@@ -252,11 +251,12 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
                          CUstream stream)
 {
     const char *call = is_signal ? "gr_semaphore_signal" : "gr_semaphore_wait";
+    GR_CALL_AS(call);
     struct host_point *first = NULL, **end = &first;
     for (size_t i = 0; i < n; i++) {
         struct host_semaphore *s = (struct host_semaphore *)points[i].semaphore;
         struct host_point *point = NULL;
-        gr_status status = take_point(s, is_signal, call, &point);
+        gr_status status = take_point(s, is_signal, &point);
         if (status != GR_OK) {
             return_points(first);
             return status;
@@ -321,13 +321,13 @@ static const struct gr_semaphore_ops host_ops = {
 };
 
 gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
-                                   const struct gr_context *context, const char *call)
+                                   const struct gr_context *context)
 {
     gr_call_once(&exit_once, watch_exit);
     struct host_semaphore *s = calloc(1, sizeof(*s));
     if (!s || !gr_lock_init(&s->lock, GR_LOCK_HOST_SEMAPHORE)) {
         free(s);
-        gr_fail_memory(call);
+        gr_fail_memory();
         return NULL;
     }
     s->base = *draft;

@@ -44,10 +44,11 @@ static const struct gr_semaphore_ops imported_ops = {
 
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
+    GR_CALL();
     if (!semaphore)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The semaphore is NULL: did its creation fail?");
+        gr_fail(GR_ERR_INVALID_VALUE, "The semaphore is NULL: did its creation fail?");
     if (!semaphore || semaphore == GR_SEMAPHORE_NONE ||
-        gr_semaphore_check_given(semaphore, __func__) != GR_OK || !vk_semaphore_of(semaphore))
+        gr_semaphore_check_given(semaphore) != GR_OK || !vk_semaphore_of(semaphore))
         return VK_NULL_HANDLE;
     return vk_semaphore_of(semaphore)->semaphore;
 }
@@ -61,12 +62,12 @@ static gr_status export_handle(const struct vk_semaphore *s, gr_semaphore_desc *
 }
 
 gr_status vk_semaphore_export(const gr_resource *resource, const gr_semaphore *semaphore,
-                              gr_semaphore_desc *info, const char *call)
+                              gr_semaphore_desc *info)
 {
     (void)resource;
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct vk_semaphore *)semaphore, info);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
+    return gr_fail(GR_ERR_UNSUPPORTED,
                    "The semaphore was not made from an exported Vulkan handle, so it cannot be "
                    "exported again: create it by gr_semaphore_create_vk(), or from a VkSemaphore "
                    "without through_host.");
@@ -74,16 +75,16 @@ gr_status vk_semaphore_export(const gr_resource *resource, const gr_semaphore *s
 
 /* Like vk_semaphore_by_host(), by an exported handle. */
 static gr_semaphore *import_semaphore(const struct vk_semaphore *draft, uint64_t value,
-                                      const struct gr_context *context, const char *call)
+                                      const struct gr_context *context)
 {
     gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = value);
-    struct vk_semaphore *s = gr_check_memory(malloc(sizeof(*s)), call);
+    struct vk_semaphore *s = gr_check_memory(malloc(sizeof(*s)));
     if (!s)
         return NULL;
     *s = *draft;
     gr_status status = export_handle(s, &info);
     if (status == GR_OK) {
-        status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
+        status = gr_semaphore_make(&s->base, context, &info, &imported_ops);
         vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
     }
     if (status == GR_OK)
@@ -97,7 +98,7 @@ static gr_semaphore *import_semaphore(const struct vk_semaphore *draft, uint64_t
  * takes a reference to the device according to `owner`.
  */
 static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                    enum vk_semaphore_owner owner, const char *call)
+                                    enum vk_semaphore_owner owner)
 {
     const struct vk_semaphore draft = {
         .base.timeline = info->type == VK_SEMAPHORE_TYPE_TIMELINE,
@@ -106,10 +107,10 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
         .owner = owner,
     };
     struct gr_context context;
-    if (gr_context_hold(&device->context, &context, call) != GR_OK)
+    if (gr_context_hold(&device->context, &context) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = (info->through_host ? vk_semaphore_by_host : import_semaphore)(
-        &draft, info->value, &context, call);
+        &draft, info->value, &context);
     if (!semaphore) {
         gr_context_drop(&context);
         return NULL;
@@ -119,7 +120,7 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[200];
         gr_semaphore_describe(semaphore, text, sizeof(text));
-        gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
+        gr_log(GR_LOG_DEBUG, "%s: %s", gr_call, text);
     }
     return semaphore;
 }
@@ -134,15 +135,15 @@ static gr_semaphore *give(gr_vk_device *device, gr_semaphore *semaphore)
     return semaphore;
 }
 
-static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, const char *call)
+static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type)
 {
-    GR_TRY(vk_check_device(device, call));
+    GR_TRY(vk_check_device(device));
     GR_REFUSE_IF(
-        type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE, call,
+        type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE,
         "%d is not a VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or VK_SEMAPHORE_TYPE_BINARY.",
         type);
     if (type == VK_SEMAPHORE_TYPE_TIMELINE && !device->has_timeline)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
+        return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s has no timeline semaphores: use binary ones, or a Vulkan 1.2 driver.",
                        device->identity.name);
     return GR_OK;
@@ -184,14 +185,14 @@ gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, boo
 }
 
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
-                                  enum vk_semaphore_owner owner, const char *call)
+                                  enum vk_semaphore_owner owner)
 {
     bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
     gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = type,
                                         .through_host = timeline && !device->exports_timeline);
     if (vk_semaphore_new(device, type, !info.through_host, &info.semaphore) != GR_OK)
         return NULL;
-    gr_semaphore *semaphore = make_semaphore(device, &info, owner, call);
+    gr_semaphore *semaphore = make_semaphore(device, &info, owner);
     if (!semaphore)
         device->vk.vkDestroySemaphore(device->device, info.semaphore, NULL);
     return semaphore;
@@ -199,24 +200,24 @@ gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
 
 gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type)
 {
-    if (check_type(device, type, __func__) != GR_OK)
+    GR_CALL();
+    if (check_type(device, type) != GR_OK)
         return NULL;
     if (type == VK_SEMAPHORE_TYPE_BINARY && !device->exports_binary) {
-        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "%s exports no binary semaphores, and the host cannot wait for one: use a "
                 "timeline semaphore.",
                 device->identity.name);
         return NULL;
     }
-    return give(device, vk_semaphore_create(device, type, VK_OF_SEMAPHORE, __func__));
+    return give(device, vk_semaphore_create(device, type, VK_OF_SEMAPHORE));
 }
 
 /* ---- From the application -------------------------------------------------------------------- */
 
-static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                             const char *call)
+static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_desc *info)
 {
-    GR_REFUSE_IF(info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0, call,
+    GR_REFUSE_IF(info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0,
                  "`value` is %llu, but a binary semaphore has no value: set `value` to 0, or "
                  "`type` to VK_SEMAPHORE_TYPE_TIMELINE.",
                  (unsigned long long)info->value);
@@ -228,24 +229,23 @@ static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_d
         return vk_fail(result, "vkGetSemaphoreCounterValue",
                        "The value of semaphore 0x%llx could not be queried.",
                        GR_VK_NUMBER(info->semaphore));
-    GR_REFUSE_IF(info->value < now, call,
+    GR_REFUSE_IF(info->value < now,
                  "`value` is %llu, but the timeline has reached %llu: pass the value that the "
                  "timeline has reached, since values only increase.",
                  (unsigned long long)info->value, (unsigned long long)now);
     return GR_OK;
 }
 
-static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                           const char *call)
+static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_desc *info)
 {
     bool timeline = info->type == VK_SEMAPHORE_TYPE_TIMELINE;
     GR_REFUSE_IF(
-        info->through_host && !timeline, call,
+        info->through_host && !timeline,
         "`through_host` is for timeline semaphores: the host cannot wait for a binary one.");
     if (info->through_host || (timeline ? device->exports_timeline : device->exports_binary))
         return GR_OK;
     return gr_fail(
-        GR_ERR_VULKAN, call, "%s exports no %s semaphores%s.", device->identity.name,
+        GR_ERR_VULKAN, "%s exports no %s semaphores%s.", device->identity.name,
         timeline ? "timeline" : "binary",
         timeline ? ": set through_host, so that the host waits and signals in place of the stream"
                  : ": use a timeline semaphore with through_host");
@@ -253,20 +253,19 @@ static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_des
 
 gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *given)
 {
+    GR_CALL();
     gr_vk_semaphore_desc info;
-    if (vk_check_arguments(device, given, __func__) != GR_OK ||
-        GR_TAKE(gr_vk_semaphore_desc, &info, given, __func__) != GR_OK ||
-        check_type(device, info.type, __func__) != GR_OK)
+    if (vk_check_arguments(device, given) != GR_OK ||
+        GR_TAKE(gr_vk_semaphore_desc, &info, given) != GR_OK ||
+        check_type(device, info.type) != GR_OK)
         return NULL;
     if (!info.semaphore) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "`semaphore` is VK_NULL_HANDLE: pass the VkSemaphore.");
+        gr_fail(GR_ERR_INVALID_VALUE, "`semaphore` is VK_NULL_HANDLE: pass the VkSemaphore.");
         return NULL;
     }
-    if (check_way(device, &info, __func__) != GR_OK ||
-        check_value(device, &info, __func__) != GR_OK)
+    if (check_way(device, &info) != GR_OK || check_value(device, &info) != GR_OK)
         return NULL;
-    return give(device, make_semaphore(device, &info, VK_OF_APPLICATION, __func__));
+    return give(device, make_semaphore(device, &info, VK_OF_APPLICATION));
 }
 
 /* ---- The pair of a device -------------------------------------------------------------------- */
@@ -296,7 +295,7 @@ struct gr_semaphore_pair *vk_pair_now(gr_vk_device *device)
     return set_pair(device, NULL);
 }
 
-gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call)
+gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair)
 {
     *pair = NULL;
     if (!device->has_timeline)
@@ -306,9 +305,9 @@ gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, con
         return GR_OK;
     /* without the lock, because creating a semaphore may end objects of the program */
     const VkSemaphoreType type = VK_SEMAPHORE_TYPE_TIMELINE;
-    gr_semaphore *acquire = vk_semaphore_create(device, type, VK_OF_DEVICE, call);
-    gr_semaphore *release = acquire ? vk_semaphore_create(device, type, VK_OF_DEVICE, call) : NULL;
-    struct gr_semaphore_pair *made = gr_pair_of_new(acquire, release, call);
+    gr_semaphore *acquire = vk_semaphore_create(device, type, VK_OF_DEVICE);
+    gr_semaphore *release = acquire ? vk_semaphore_create(device, type, VK_OF_DEVICE) : NULL;
+    struct gr_semaphore_pair *made = gr_pair_of_new(acquire, release);
     if (!made)
         return gr_last_error()->status;
     made->of_device = true;

@@ -31,7 +31,7 @@ static inline struct vk_semaphore *vk_semaphore_of(const gr_semaphore *semaphore
  * Does not count as a use of the device.
  */
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
-                                  enum vk_semaphore_owner owner, const char *call);
+                                  enum vk_semaphore_owner owner);
 
 /* Creates a VkSemaphore that the caller owns; `exportable` by GR_VK_SEMAPHORE_HANDLE. */
 gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, bool exportable,
@@ -42,13 +42,13 @@ gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, boo
  * imported by an exported handle.
  */
 gr_status vk_semaphore_export(const gr_resource *resource, const gr_semaphore *semaphore,
-                              gr_semaphore_desc *info, const char *call);
+                              gr_semaphore_desc *info);
 
 /*
  * Returns the pair of the device, which the first call creates. If the device has no timeline
  * semaphores, returns GR_OK and NULL. The device owns the pair.
  */
-gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call);
+gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair);
 
 /* Returns the pair of the device, or NULL if it has not been created. */
 struct gr_semaphore_pair *vk_pair_now(gr_vk_device *device);
@@ -74,6 +74,6 @@ VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSe
  * After an error, which is recorded, returns NULL.
  */
 gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
-                                   const struct gr_context *context, const char *call);
+                                   const struct gr_context *context);
 
 #endif

@@ -43,9 +43,9 @@ static const char *text_of(enum gr_gone why)
     }
 }
 
-static gr_status fail_gone(const struct gr_link *link, const char *call)
+static gr_status fail_gone(const struct gr_link *link)
 {
-    return gr_fail(GR_ERR_SYSTEM, call, "The other process, the ring's %s, %s",
+    return gr_fail(GR_ERR_SYSTEM, "The other process, the ring's %s, %s",
                    link->role == GR_RING_PRODUCER ? "consumer" : "producer", text_of(gone(link)));
 }
 
@@ -57,18 +57,18 @@ static void refresh(struct gr_link *link)
         atomic_store(&link->gone, GR_GONE_PAGE);
 }
 
-static gr_status update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
+static gr_status update(struct gr_link *link, const struct gr_ring_side *side)
 {
     if (side->writes != (link->role == GR_RING_PRODUCER))
         return gr_fail(
-            GR_ERR_STATE, call,
+            GR_ERR_STATE,
             "The ring is shared with another process, and this process is its %s, which %s.",
             side->writes ? "consumer" : "producer",
             side->writes ? "does not write" : "does not read");
     refresh(link);
     const enum gr_gone why = gone(link);
     bool in_vain = side->writes && !link->state->stopped && why;
-    return in_vain || why == GR_GONE_PAGE ? fail_gone(link, call) : GR_OK;
+    return in_vain || why == GR_GONE_PAGE ? fail_gone(link) : GR_OK;
 }
 
 static enum gr_link_peer await_peer(struct gr_link *link)
@@ -130,14 +130,14 @@ static void end_parts(struct gr_link *link, bool alive)
 
 struct gr_link *gr_link_begin(gr_ring *ring, gr_ring_role role, int socket, struct gr_page *page,
                               const struct gr_semaphore_pair *pair,
-                              struct gr_semaphore_pair *relayed, const char *call)
+                              struct gr_semaphore_pair *relayed)
 {
-    struct gr_link *link = gr_check_memory(malloc(sizeof(*link)), call);
+    struct gr_link *link = gr_check_memory(malloc(sizeof(*link)));
     if (!link)
         return NULL;
     init_link(link, ring, role, socket, pair, relayed);
-    if (gr_context_hold(&link->mine.semaphore->context, &link->context, call) == GR_OK &&
-        gr_link_make_streams(link, call) == GR_OK && gr_link_start_watch(link, call) == GR_OK) {
+    if (gr_context_hold(&link->mine.semaphore->context, &link->context) == GR_OK &&
+        gr_link_make_streams(link) == GR_OK && gr_link_start_watch(link) == GR_OK) {
         link->page = page; /* the link owns the page now, because nothing can fail any more */
         return link;
     }
@@ -169,9 +169,10 @@ static void end_after_work(struct gr_ending *ending, bool alive)
  */
 static CUevent work_left(struct gr_link *link)
 {
+    GR_CALL_AS("gr_ring_free");
     GR_ENTERED entered = 0;
-    const bool alive = gr_context_enter(&link->context, &entered, "gr_ring_free") == GR_OK ||
-                       gr_context_enter(&link->context, &entered, "gr_ring_free") == GR_OK;
+    const bool alive = gr_context_enter(&link->context, &entered) == GR_OK ||
+                       gr_context_enter(&link->context, &entered) == GR_OK;
     return alive ? gr_link_last_work(link) : NULL;
 }
 
@@ -195,8 +196,9 @@ static void raise_theirs(struct gr_link *link)
  */
 static void order_slots(const struct gr_link *link, CUevent after)
 {
+    GR_CALL_AS("gr_ring_free");
     GR_ENTERED entered = 0;
-    if (gr_context_enter(&link->context, &entered, "gr_ring_free") != GR_OK)
+    if (gr_context_enter(&link->context, &entered) != GR_OK)
         return;
     for (uint32_t i = 0; i < link->count; i++) {
         const struct gr_ring_slot *slot = &link->state->slots[i];

@@ -30,7 +30,7 @@ extern const struct gr_link_operations gr_link_shared;
  */
 struct gr_link *gr_link_begin(gr_ring *ring, gr_ring_role role, int socket, struct gr_page *page,
                               const struct gr_semaphore_pair *pair,
-                              struct gr_semaphore_pair *relayed, const char *call);
+                              struct gr_semaphore_pair *relayed);
 
 /* Undoes gr_link_begin() if the ring could not be sent. The socket stays open. */
 void gr_link_abandon(struct gr_link *link);
@@ -143,16 +143,14 @@ void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t 
 
 /* semaphores.c: operations. */
 gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                             bool *done, const char *call);
-gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                            const char *call);
+                             bool *done);
+gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 void gr_link_follow(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                     CUstream stream, bool failed);
-gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          const char *call);
+gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 /* Creates the streams; `out` and `in` are created for a relay only. */
-gr_status gr_link_make_streams(struct gr_link *link, const char *call);
+gr_status gr_link_make_streams(struct gr_link *link);
 
 /* Frees the objects that were created so far. `alive`: whether the CUDA context still exists. */
 void gr_link_end_semaphores(struct gr_link *link, bool alive);
@@ -183,7 +181,7 @@ CUevent gr_link_last_work(struct gr_link *link);
  * restores the options of the socket if the ring did not take it over. After gr_link_forget_ring()
  * no thread of this process is notified, so that the ring may be freed.
  */
-gr_status gr_link_start_watch(struct gr_link *link, const char *call);
+gr_status gr_link_start_watch(struct gr_link *link);
 void gr_link_end_watch(struct gr_link *link);
 void gr_link_restore_socket(struct gr_link *link);
 void gr_link_forget_ring(struct gr_link *link);

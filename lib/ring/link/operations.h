@@ -26,7 +26,7 @@ struct gr_link_operations {
      * Calls refresh(). Fails if this process does not have the role of the side, or if the side is
      * the producer and the peer is gone.
      */
-    gr_status (*update)(struct gr_link *link, const struct gr_ring_side *side, const char *call);
+    gr_status (*update)(struct gr_link *link, const struct gr_ring_side *side);
 
     /*
      * Requests a wake-up from the peer. Call it before a wait, and if there is a peer, check the
@@ -35,7 +35,7 @@ struct gr_link_operations {
     enum gr_link_peer (*await)(struct gr_link *link);
 
     /* Records GR_ERR_SYSTEM, with the reason why the peer is gone. NULL if there is never one. */
-    gr_status (*fail_gone)(const struct gr_link *link, const char *call);
+    gr_status (*fail_gone)(const struct gr_link *link);
 
     /*
      * Writes a claim to the page, after it was made in the state. False: the peer took a slot
@@ -67,10 +67,9 @@ struct gr_link_operations {
 
     /* Whether the peer's work is done, if neither a stream nor the graphics API can wait for it. */
     gr_status (*check_work)(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                            bool *done, const char *call);
+                            bool *done);
 
-    gr_status (*begin_use)(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                           const char *call);
+    gr_status (*begin_use)(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
     /*
      * Call it after each map in `stream`, and after each release, with NULL for the streams of the
@@ -79,8 +78,7 @@ struct gr_link_operations {
     void (*follow)(struct gr_link *link, const struct gr_ring_side *side, size_t n, CUstream stream,
                    bool failed);
 
-    gr_status (*end_use)(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                         const char *call);
+    gr_status (*end_use)(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
     /*
      * Ends the link of a freed ring. The link itself lives until the peer can receive all signals

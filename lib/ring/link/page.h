@@ -88,13 +88,13 @@ static inline void gr_page_set_newest_at(struct gr_page *page, gr_ring_role role
  * Returns the descriptor of a new sealed page, which the caller owns. On failure records the error
  * and returns -1.
  */
-int gr_page_create(uint32_t slots, const char *call);
+int gr_page_create(uint32_t slots);
 
 /*
  * Maps a page that may come from a peer. GR_ERR_INVALID_VALUE if the page is not valid, or if the
  * peer could shrink it.
  */
-gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call);
+gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page);
 void gr_page_unmap(struct gr_page *page, uint32_t slots); /* does nothing for NULL */
 
 #endif

@@ -30,26 +30,25 @@ struct receiving {
     struct gr_semaphore_pair *pair;
     struct gr_page *page;
     struct gr_deadline deadline;
-    const char *call;
 };
 
 static gr_status receive_ring_message(struct receiving *r)
 {
     struct gr_ring_description *d = &r->d;
-    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline, r->call));
-    GR_TRY(gr_fields_read(gr_ring_fields, GR_RING_FIELD_COUNT, &r->message, d, r->call));
+    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline));
+    GR_TRY(gr_fields_read(gr_ring_fields, GR_RING_FIELD_COUNT, &r->message, d));
     if (d->slots == 0 || d->slots > GR_RING_MOST_SLOTS || d->role < GR_RING_PRODUCER ||
         d->role > GR_RING_CONSUMER || d->mode > GR_RING_NEWEST ||
         r->message.fd_count != GR_RING_FD_COUNT)
-        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+        return gr_fail(GR_ERR_INVALID_VALUE,
                        "The message describes a ring of %llu slot%s, role %llu, mode %llu, with %u "
                        "descriptor%s: grinterop did not send it.",
                        (unsigned long long)d->slots, gr_s(d->slots), (unsigned long long)d->role,
                        (unsigned long long)d->mode, r->message.fd_count, gr_s(r->message.fd_count));
-    GR_TRY(gr_share_check_value(d->sent_value, r->call));
-    GR_TRY(gr_share_check_value(d->received_value, r->call));
+    GR_TRY(gr_share_check_value(d->sent_value));
+    GR_TRY(gr_share_check_value(d->received_value));
     r->resources = calloc(d->slots, sizeof(gr_resource *));
-    return r->resources ? GR_OK : gr_fail_memory(r->call);
+    return r->resources ? GR_OK : gr_fail_memory();
 }
 
 static gr_status check_slot(struct receiving *r, const struct gr_description *d,
@@ -59,29 +58,28 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
         r->uuid[0] = d->uuid_low;
         r->uuid[1] = d->uuid_high;
     }
-    GR_TRY(gr_description_check(d, r->call));
-    GR_REFUSE_IF(message->fd_count != 1 || d->has_acquire || d->has_release, r->call,
+    GR_TRY(gr_description_check(d));
+    GR_REFUSE_IF(message->fd_count != 1 || d->has_acquire || d->has_release,
                  "A slot came with %u descriptor%s instead of 1 for its memory.", message->fd_count,
                  gr_s(message->fd_count));
-    GR_REFUSE_IF(r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high, r->call,
+    GR_REFUSE_IF(r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high,
                  "The ring's slots are on different GPUs: grinterop did not send it.");
     return GR_OK;
 }
 
 /* Checks that the context of the first slot can also use a later one. */
-static gr_status check_context(const struct gr_description *d, const struct gr_context *context,
-                               const char *call)
+static gr_status check_context(const struct gr_description *d, const struct gr_context *context)
 {
     CUdevice owner, device = 0;
     if (gr_description_is_peer(d))
         return GR_OK;
-    GR_TRY(gr_share_find_device(d, &owner, call));
-    GR_ENTER(context, call);
+    GR_TRY(gr_share_find_device(d, &owner));
+    GR_ENTER(context);
     GR_TRY(gr_current_device(&device));
     if (device == owner)
         return GR_OK;
     return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
+        GR_ERR_UNSUPPORTED,
         "The current CUDA context is on device %d, which can use the first slot of the "
         "ring. Only device %d can use the memory of a later slot. Make a context of that "
         "device current, or no context at all, and receive the ring again.",
@@ -92,12 +90,11 @@ static gr_status check_context(const struct gr_description *d, const struct gr_c
 static gr_status receive_slot(struct receiving *r, struct gr_message *message)
 {
     struct gr_description d;
-    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_SLOT, message, &r->deadline, r->call));
-    GR_TRY(gr_description_read(message, &d, r->call));
+    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_SLOT, message, &r->deadline));
+    GR_TRY(gr_description_read(message, &d));
     GR_TRY(check_slot(r, &d, message));
-    GR_TRY(r->arrived == 0 ? gr_share_context(&d, &r->context, r->call)
-                           : check_context(&d, &r->context, r->call));
-    gr_resource *resource = gr_share_import(&d, message, &r->context, r->call);
+    GR_TRY(r->arrived == 0 ? gr_share_context(&d, &r->context) : check_context(&d, &r->context));
+    gr_resource *resource = gr_share_import(&d, message, &r->context);
     if (!resource)
         return gr_last_error()->status;
     r->resources[r->arrived++] = resource;
@@ -106,25 +103,24 @@ static gr_status receive_slot(struct receiving *r, struct gr_message *message)
 
 static gr_status import_semaphores(struct receiving *r)
 {
-    gr_semaphore *theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true,
-                                                     r->d.sent_value, &r->context, r->call);
-    gr_semaphore *mine = theirs
-                             ? gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true,
-                                                         r->d.received_value, &r->context, r->call)
-                             : NULL;
-    r->pair = gr_pair_of_new(theirs, mine, r->call);
+    gr_semaphore *theirs =
+        gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true, r->d.sent_value, &r->context);
+    gr_semaphore *mine = theirs ? gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true,
+                                                            r->d.received_value, &r->context)
+                                : NULL;
+    r->pair = gr_pair_of_new(theirs, mine);
     gr_status status = r->pair ? GR_OK : gr_last_error()->status;
     for (uint32_t i = 0; i < r->arrived && status == GR_OK; i++)
-        status = gr_sync_set(r->resources[i], r->pair, r->call);
+        status = gr_sync_set(r->resources[i], r->pair);
     return status;
 }
 
 static gr_status receive_all(struct receiving *r)
 {
-    GR_TRY(gr_socket_check(r->socket, r->call));
+    GR_TRY(gr_socket_check(r->socket));
     GR_TRY(receive_ring_message(r));
     for (uint64_t i = 0; i < r->d.slots; i++) {
-        GR_TRY(gr_message_check_deadline(&r->deadline, r->call));
+        GR_TRY(gr_message_check_deadline(&r->deadline));
         struct gr_message message = {.fd_count = 0};
         gr_status status = receive_slot(r, &message);
         gr_message_discard_fds(&message);
@@ -132,13 +128,12 @@ static gr_status receive_all(struct receiving *r)
             return status;
     }
     GR_TRY(import_semaphores(r));
-    return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
+    return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page);
 }
 
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
 {
-    ring->link =
-        gr_link_begin(ring, (gr_ring_role)r->d.role, r->socket, r->page, r->pair, NULL, r->call);
+    ring->link = gr_link_begin(ring, (gr_ring_role)r->d.role, r->socket, r->page, r->pair, NULL);
     if (!ring->link)
         return gr_last_error()->status;
     ring->link_ops = &gr_link_shared;
@@ -156,7 +151,7 @@ static gr_ring *make_ring(struct receiving *r)
     const gr_ring_role peer = r->d.role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER;
     const uint64_t read = atomic_load(&r->page->read), frames = atomic_load(&r->page->written);
     if (read > frames || frames > MOST_FRAMES) {
-        gr_fail(GR_ERR_INVALID_VALUE, r->call,
+        gr_fail(GR_ERR_INVALID_VALUE,
                 "The ring's page has impossible numbers, written %llu and read %llu: grinterop did "
                 "not send it.",
                 (unsigned long long)frames, (unsigned long long)read);
@@ -189,14 +184,15 @@ static void end_receiving(struct receiving *r)
 
 gr_ring *gr_ring_receive(int socket, void *data, size_t room, size_t *size, unsigned timeout_ms)
 {
+    GR_CALL();
     struct receiving r = {
         .socket = socket,
         .context = {.primary_of = -1},
         .deadline = gr_deadline_in(timeout_ms),
-        .call = __func__,
+
     };
     gr_ring *ring = NULL;
-    gr_status status = gr_message_set_room(&r.message, data, room, __func__);
+    gr_status status = gr_message_set_room(&r.message, data, room);
     if (status == GR_OK)
         status = receive_all(&r);
     if (size && r.message.data_size > room)

@@ -70,11 +70,11 @@ static void signal_value(gr_semaphore *semaphore, uint64_t value)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-gr_status gr_link_make_streams(struct gr_link *link, const char *call)
+gr_status gr_link_make_streams(struct gr_link *link)
 {
     const struct gr_driver_api *cu = gr_driver();
     GR_ENTERED entered = 0;
-    GR_TRY(gr_context_enter(&link->context, &entered, call));
+    GR_TRY(gr_context_enter(&link->context, &entered));
     CUresult result = cu->EventCreate(&link->mark, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
         result = cu->StreamCreate(&link->passed, CU_STREAM_NON_BLOCKING);
@@ -244,7 +244,7 @@ static void follow(const struct gr_link *link, CUstream stream)
 }
 
 gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                             bool *done, const char *call)
+                             bool *done)
 {
     const gr_resource *first = side->resources[0];
     /* This thread has to wait for the peer's work if the graphics API cannot. */
@@ -257,7 +257,7 @@ gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *si
         return GR_OK;
     note_awaited(link, &link->theirs, last);
     GR_ENTERED entered = 0;
-    GR_TRY(gr_context_enter(&link->context, &entered, call));
+    GR_TRY(gr_context_enter(&link->context, &entered));
     if (arriving->value != last) {
         if (arriving->value) /* the stream of the old query may still wait */
             follow(link, arriving->stream);
@@ -273,8 +273,7 @@ gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *si
     return GR_OK;
 }
 
-gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                            const char *call)
+gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
     const uint64_t last = last_in(link, side, n);
     if (last)
@@ -288,7 +287,7 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
     if (!link->in)
         return GR_OK;
     GR_ENTERED entered = 0;
-    GR_TRY(gr_context_enter(&link->context, &entered, call));
+    GR_TRY(gr_context_enter(&link->context, &entered));
     if (!last) /* the peer has not used the slots yet: Vulkan may have them */
         return GR_OK;
     const gr_semaphore_point point =
@@ -335,13 +334,12 @@ static gr_status relay_out(struct gr_link *link, gr_resource *const resources[],
     return status;
 }
 
-gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          const char *call)
+gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
     uint64_t value = 0, last = 0;
     if (link->out) {
         GR_ENTERED entered = 0;
-        GR_TRY(gr_context_enter(&link->context, &entered, call));
+        GR_TRY(gr_context_enter(&link->context, &entered));
         GR_TRY(relay_out(link, side->resources, n, &value));
     }
     for (size_t i = 0; i < n; i++) {

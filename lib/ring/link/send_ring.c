@@ -33,7 +33,6 @@ struct sending {
     struct gr_link *link;   /* the ring gets the link after all messages are sent */
     struct gr_message head; /* the ring message, which owns its descriptors */
     struct gr_deadline deadline;
-    const char *call;
 };
 
 static const struct gr_backend *backend_of(const struct sending *s)
@@ -44,18 +43,18 @@ static const struct gr_backend *backend_of(const struct sending *s)
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* Checks that no frames are in flight. The ring's lock is held. */
-static gr_status check_idle(const gr_ring *ring, const char *call)
+static gr_status check_idle(const gr_ring *ring)
 {
     const uint32_t leaving =
         ring->state.leaving + ring->state.counts[GR_SLOT_LEFT] + ring->state.counts[GR_SLOT_ENDING];
     gr_ring_info now;
     gr_ring_state_info(&ring->state, &now);
     if (ring->link || ring->is_sending)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "The ring is already %s another process: create another ring for this one.",
                        ring->link ? "shared with" : "being sent to");
     if (leaving || now.free != now.slots)
-        return gr_fail(GR_ERR_STATE, call,
+        return gr_fail(GR_ERR_STATE,
                        "Frames are in flight (slots being written: %u, ready: %u, being read: %u, "
                        "leaving after a resize: %u). Hand all of them back first; leaving slots "
                        "are removed when their work is done.",
@@ -86,13 +85,12 @@ static gr_status list_resources(struct sending *s)
     s->count = s->ring->state.count;
     s->resources = calloc(s->count, sizeof(gr_resource *));
     if (!s->resources)
-        return gr_fail_memory(s->call);
+        return gr_fail_memory();
     for (uint32_t i = 0; i < s->count; i++) {
         s->resources[i] = s->ring->state.slots[i].api.resource;
-        GR_TRY(gr_share_check(s->resources[i], s->call));
+        GR_TRY(gr_share_check(s->resources[i]));
     }
-    return is_used_there_first(s) ? gr_external_check_storage(s->resources, s->count, NULL, s->call)
-                                  : GR_OK;
+    return is_used_there_first(s) ? gr_external_check_storage(s->resources, s->count, NULL) : GR_OK;
 }
 
 static gr_status begin_sending(struct sending *s)
@@ -100,7 +98,7 @@ static gr_status begin_sending(struct sending *s)
     gr_ring *ring = s->ring;
     gr_ring_end_left(ring); /* ends slots that a resize removed, whose work may be done by now */
     GR_LOCKED(&ring->lock);
-    GR_TRY(check_idle(ring, s->call));
+    GR_TRY(check_idle(ring));
     /* From here on no other thread acquires or changes a slot, even while the lock is free. */
     s->began = ring->is_sending = true;
     gr_ring_update_pollers(ring);
@@ -118,10 +116,10 @@ static gr_status wait_for(CUevent event, const struct sending *s)
         slice = gr_share_slice(left);
         result = gr_event_poll(event, NULL, slice < 0 ? GR_WAIT_FOREVER : (unsigned)slice);
         if (result == CUDA_ERROR_NOT_READY)
-            GR_TRY(gr_share_check_interrupt(s->call));
+            GR_TRY(gr_share_check_interrupt());
     } while (result == CUDA_ERROR_NOT_READY && slice != left);
     if (result == CUDA_ERROR_NOT_READY)
-        return gr_fail(s->deadline.timeout_ms == 0 ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
+        return gr_fail(s->deadline.timeout_ms == 0 ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT,
                        "The resources were still in use: work submitted with them has not ended in "
                        "time. Use a longer timeout, or finish that work first.");
     return result == CUDA_SUCCESS
@@ -143,7 +141,7 @@ static gr_status finish_work(const struct sending *s)
      * of the ring may still use the slots: end_use() signals after these commands.
      */
     if (s->side->is_cuda && !s->ring->writer.is_cuda)
-        GR_TRY(gr_ring_end_graphics(s->resources, s->count, s->call));
+        GR_TRY(gr_ring_end_graphics(s->resources, s->count));
     GR_TRY_CUDA(gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
                 "Cannot create a stream.");
     gr_status status = gr_sync_acquire(s->resources, s->count, stream);
@@ -161,7 +159,7 @@ static gr_status finish_work(const struct sending *s)
 static gr_status export_semaphore(const struct sending *s, gr_semaphore *semaphore, int *fd)
 {
     gr_semaphore_desc info;
-    gr_status status = gr_share_export(s->resources[0], semaphore, &info, s->call);
+    gr_status status = gr_share_export(s->resources[0], semaphore, &info);
     *fd = info.fd;
     return status;
 }
@@ -182,9 +180,8 @@ static struct gr_semaphore_pair *direct_pair(const struct sending *s)
     if (!backend->export_semaphore)
         return NULL;
     if (backend->begin_use)
-        return !s->side->is_cuda && backend->create_pair
-                   ? backend->create_pair(s->resources[0], s->call)
-                   : NULL;
+        return !s->side->is_cuda && backend->create_pair ? backend->create_pair(s->resources[0])
+                                                         : NULL;
     bool is_exclusive = !pair->of_device && gr_pair_users(pair) == s->count;
     return is_exclusive && can_be_exported(pair->acquire) && can_be_exported(pair->release)
                ? gr_pair_hold(pair)
@@ -202,7 +199,7 @@ static gr_semaphore *create_driver_semaphore(const struct sending *s, int *fd)
         create_fn *function;
     } create = {.object = gr_driver_export("gr_softcuda_semaphore_create")};
     if (!create.object) {
-        gr_fail(GR_ERR_UNSUPPORTED, s->call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "The software CUDA driver %s is older than this grinterop and cannot share "
                 "semaphores between processes.",
                 gr_cuda_driver_path());
@@ -210,15 +207,15 @@ static gr_semaphore *create_driver_semaphore(const struct sending *s, int *fd)
     }
     CUresult result = create.function(1, 0, fd);
     if (result != CUDA_SUCCESS) {
-        if (gr_fd_check_left(s->call) == GR_OK)
+        if (gr_fd_check_left() == GR_OK)
             gr_fail_cuda(result, "gr_softcuda_semaphore_create", "%s: cannot create a semaphore.",
-                         s->call);
+                         gr_call);
         return NULL;
     }
-    if (gr_fd_copy(*fd, &message.fds[0], s->call) != GR_OK)
+    if (gr_fd_copy(*fd, &message.fds[0]) != GR_OK)
         return NULL;
     gr_semaphore *semaphore =
-        gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context, s->call);
+        gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context);
     gr_message_close_fds(&message);
     return semaphore;
 }
@@ -229,7 +226,7 @@ static gr_semaphore *make_semaphore(const struct sending *s, int *fd)
     if (gr_driver_traits()->creates_semaphores)
         return create_driver_semaphore(s, fd);
     if (!backend->create_semaphore || !backend->export_semaphore) {
-        gr_fail(GR_ERR_UNSUPPORTED, s->call,
+        gr_fail(GR_ERR_UNSUPPORTED,
                 "Resources of this kind have no semaphores that both processes can share.");
         return NULL;
     }
@@ -247,7 +244,7 @@ static struct gr_semaphore_pair *make_new_pair(struct sending *s)
     bool is_cuda = s->side->is_cuda;
     gr_semaphore *mine = make_semaphore(s, &s->head.fds[GR_RING_SENT_FD]);
     gr_semaphore *theirs = mine ? make_semaphore(s, &s->head.fds[GR_RING_RECEIVED_FD]) : NULL;
-    return gr_pair_of_new(is_cuda ? theirs : mine, is_cuda ? mine : theirs, s->call);
+    return gr_pair_of_new(is_cuda ? theirs : mine, is_cuda ? mine : theirs);
 }
 
 static gr_status make_pair(struct sending *s)
@@ -270,21 +267,21 @@ static gr_status make_pair(struct sending *s)
     /* From here on CUDA alternates with the peer, not with the graphics API of this process. */
     return s->relayed || s->pair == s->before
                ? GR_OK
-               : gr_ring_switch_pair(s->resources, s->count, s->pair, s->call);
+               : gr_ring_switch_pair(s->resources, s->count, s->pair);
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
 static gr_status send_message(const struct sending *s, const struct gr_message *message)
 {
-    return gr_message_send(s->socket, message, &s->deadline, s->call);
+    return gr_message_send(s->socket, message, &s->deadline);
 }
 
 static gr_status send_slot(const struct sending *s, uint32_t i)
 {
     struct gr_description d;
     struct gr_message message = {.kind = GR_MESSAGE_SLOT};
-    gr_status status = gr_share_describe(s->resources[i], &d, &message, s->call);
+    gr_status status = gr_share_describe(s->resources[i], &d, &message);
     if (status == GR_OK)
         status = send_message(s, &message);
     gr_message_close_fds(&message);
@@ -303,7 +300,7 @@ static gr_status send_all(struct sending *s)
     gr_fields_write(gr_ring_fields, GR_RING_FIELD_COUNT, &d, &s->head);
     GR_TRY(send_message(s, &s->head));
     for (uint32_t i = 0; i < s->count; i++) {
-        GR_TRY(gr_message_check_deadline(&s->deadline, s->call));
+        GR_TRY(gr_message_check_deadline(&s->deadline));
         GR_TRY(send_slot(s, i));
     }
     return GR_OK;
@@ -311,10 +308,10 @@ static gr_status send_all(struct sending *s)
 
 static gr_status make_page(struct sending *s)
 {
-    int fd = s->head.fds[GR_RING_PAGE_FD] = gr_page_create(s->count, s->call);
+    int fd = s->head.fds[GR_RING_PAGE_FD] = gr_page_create(s->count);
     if (fd < 0)
         return gr_last_error()->status;
-    GR_TRY(gr_page_map(fd, s->count, &s->page, s->call));
+    GR_TRY(gr_page_map(fd, s->count, &s->page));
     atomic_store(&s->page->written, s->ring->state.written);
     atomic_store(&s->page->read, (uint32_t)s->ring->state.read);
     gr_page_set_newest_at(s->page, s->role, s->count, s->ring->state.newest_at);
@@ -323,8 +320,7 @@ static gr_status make_page(struct sending *s)
 
 static gr_status link_and_send(struct sending *s)
 {
-    struct gr_link *link =
-        gr_link_begin(s->ring, s->role, s->socket, s->page, s->pair, s->relayed, s->call);
+    struct gr_link *link = gr_link_begin(s->ring, s->role, s->socket, s->page, s->pair, s->relayed);
     if (!link)
         return gr_last_error()->status;
     s->page = NULL; /* the link owns the page now */
@@ -346,7 +342,7 @@ static gr_status link_and_send(struct sending *s)
 static gr_status send_ring(struct sending *s)
 {
     GR_TRY(begin_sending(s));
-    GR_ENTER(&s->resources[0]->context, s->call);
+    GR_ENTER(&s->resources[0]->context);
     GR_TRY(finish_work(s));
     GR_TRY(make_pair(s));
     GR_TRY(make_page(s));
@@ -378,7 +374,7 @@ static void end_sending(struct sending *s)
     GR_KEEP_ERROR();
     /* After a failure the resources get the semaphores back that they had before the call. */
     for (uint32_t i = 0; i < s->count && s->before && !s->link; i++)
-        gr_ring_restore_pair(s->resources[i], s->before, s->call);
+        gr_ring_restore_pair(s->resources[i], s->before);
     if (s->began)
         attach_link(s);
     gr_message_close_fds(&s->head);
@@ -391,18 +387,19 @@ static void end_sending(struct sending *s)
 gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data, size_t size,
                        unsigned timeout_ms)
 {
+    GR_CALL();
     struct sending s = {
         .socket = socket,
         .ring = ring,
         .role = role,
         .head = {.kind = GR_MESSAGE_RING, .fd_count = GR_RING_FD_COUNT, .fds = {-1, -1, -1}},
         .deadline = gr_deadline_in(timeout_ms),
-        .call = __func__,
+
     };
-    GR_TRY(gr_ring_check(ring, __func__));
-    GR_TRY(gr_socket_check(socket, __func__));
-    GR_TRY(gr_ring_check_role(role, __func__));
-    GR_TRY(gr_message_set_data(&s.head, data, size, __func__));
+    GR_TRY(gr_ring_check(ring));
+    GR_TRY(gr_socket_check(socket));
+    GR_TRY(gr_ring_check_role(role));
+    GR_TRY(gr_message_set_data(&s.head, data, size));
     s.side = role == GR_RING_PRODUCER ? &ring->writer : &ring->reader;
     gr_status status = send_ring(&s);
     end_sending(&s);

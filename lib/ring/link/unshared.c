@@ -7,10 +7,9 @@ static void do_nothing(struct gr_link *link)
     (void)link;
 }
 
-static gr_status update_nothing(struct gr_link *link, const struct gr_ring_side *side,
-                                const char *call)
+static gr_status update_nothing(struct gr_link *link, const struct gr_ring_side *side)
 {
-    (void)link, (void)side, (void)call;
+    (void)link, (void)side;
     return GR_OK;
 }
 
@@ -32,17 +31,16 @@ static void write_nothing(struct gr_link *link, const struct gr_ring_side *side,
 }
 
 static gr_status check_nothing(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                               bool *done, const char *call)
+                               bool *done)
 {
-    (void)link, (void)side, (void)n, (void)call;
+    (void)link, (void)side, (void)n;
     *done = true;
     return GR_OK;
 }
 
-static gr_status use_nothing(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                             const char *call)
+static gr_status use_nothing(struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
-    (void)link, (void)side, (void)n, (void)call;
+    (void)link, (void)side, (void)n;
     return GR_OK;
 }
 

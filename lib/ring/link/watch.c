@@ -167,17 +167,17 @@ void gr_link_restore_socket(struct gr_link *link)
     gr_socket_option(link->socket, SO_PASSCRED, link->pass_cred);
 }
 
-gr_status gr_link_start_watch(struct gr_link *link, const char *call)
+gr_status gr_link_start_watch(struct gr_link *link)
 {
     link->quit = eventfd(0, EFD_CLOEXEC);
     if (link->quit < 0)
-        return gr_fail_errno(errno, call,
+        return gr_fail_errno(errno,
                              "Cannot create an eventfd for the thread that watches the other "
                              "process, perhaps for lack of file descriptors (ulimit -n)");
     take_over_socket(link);
     int failed = gr_thread_start(&link->thread, run, link);
     if (failed)
-        return gr_fail_errno(failed, call,
+        return gr_fail_errno(failed,
                              "Cannot create the thread that watches the other process, perhaps "
                              "because of the limit of processes (ulimit -u)");
     link->watches = true;
