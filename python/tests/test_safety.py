@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -36,17 +37,13 @@ class Running:
             self.error = error
 
     def __enter__(self):
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(100)  # the thread keeps the GIL until its call waits without it
         self.thread.start()
         self.begun.wait()
-        blocked = 0
-        while blocked < 3 and self.thread.is_alive():
-            time.sleep(0.01)  # without the GIL, which the thread may wait for
-            try:
-                with open(f"/proc/self/task/{self.thread.native_id}/stat", "rb") as stat:
-                    state = stat.read().rpartition(b")")[2].split()[0]
-            except OSError:  # it has ended meanwhile
-                break
-            blocked = blocked + 1 if state == b"S" else 0
+        sys.setswitchinterval(interval)
+        if not getattr(sys, "_is_gil_enabled", lambda: True)():
+            time.sleep(0.5)
         assert self.error is None
         return self
 
