@@ -245,6 +245,15 @@ const struct gl_target *gl_target_of(unsigned int target)
     return NULL;
 }
 
+/* Queries the texture that is bound to a target in the active unit. */
+static GLint bound_to(const struct gl_target *target)
+{
+    GLint bound = 0;
+    if (target->binding && target->target != GL_RENDERBUFFER)
+        glGetIntegerv(target->binding, &bound);
+    return bound;
+}
+
 /*
  * Queries the texture bindings of the active unit. False if a deleted texture is among them, which
  * could not be bound again.
@@ -253,9 +262,7 @@ static bool get_bindings(GLint bound[TARGET_COUNT])
 {
     bool exist = true;
     for (size_t i = 0; i < TARGET_COUNT; i++) {
-        bound[i] = 0;
-        if (targets[i].binding && targets[i].target != GL_RENDERBUFFER)
-            glGetIntegerv(targets[i].binding, &bound[i]);
+        bound[i] = bound_to(&targets[i]);
         exist = exist && (!bound[i] || glIsTexture((GLuint)bound[i]));
     }
     return exist;
@@ -275,7 +282,7 @@ unsigned int gl_direct_target(unsigned int name, const struct gl_context *contex
  */
 const struct gl_target *gl_texture_target(unsigned int name, const struct gl_context *context)
 {
-    GLint unit, before[TARGET_COUNT], after[TARGET_COUNT];
+    GLint unit, before[TARGET_COUNT];
     const struct gl_target *found = gl_target_of(gl_direct_target(name, context));
     if (found)
         return found;
@@ -285,9 +292,8 @@ const struct gl_target *gl_texture_target(unsigned int name, const struct gl_con
         glActiveTexture(GL_TEXTURE0 + (GLenum)--unit);
     while (!get_bindings(before) && unit > 0);
     glBindTextureUnit((GLuint)unit, name);
-    (void)get_bindings(after);
-    for (size_t i = 0; i < TARGET_COUNT; i++) {
-        if ((GLuint)after[i] != name)
+    for (size_t i = 0; i < TARGET_COUNT && !found; i++) {
+        if ((GLuint)bound_to(&targets[i]) != name)
             continue;
         found = &targets[i];
         glBindTexture(found->target, (GLuint)before[i]);
