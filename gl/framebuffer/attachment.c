@@ -238,13 +238,14 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
         a->name == GL_DEPTH_STENCIL_ATTACHMENT,
         "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then GL_STENCIL_ATTACHMENT.");
     const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
-    GLenum error = gl_errors_take();
+    GLenum error = object == GL_NONE ? gl_errors_take() : GL_NO_ERROR;
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
         return refuse_name(a);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool deleted = object != GL_NONE && !query_object(a, object, context);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
     glGetIntegerv(GL_SAMPLES, &a->samples);
+    a->is_blitted = a->is_blitted || a->samples > 0;
     if (error == GL_NO_ERROR)
         error = gl_errors_take();
     if (error != GL_NO_ERROR)

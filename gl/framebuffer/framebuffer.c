@@ -111,8 +111,8 @@ static gr_status check_buffer(gr_resource *buffer, const char *name)
 
 static gr_status check_staging(struct fetch *f)
 {
-    if (!f->given) /* a capture allows no new buffer */
-        return gr_stream_check(NULL, f->stream, false);
+    if (!f->given)
+        return GR_OK;
     GR_TRY(gr_resource_check_given(f->given));
     GR_TRY(check_buffer(f->given, "staging"));
     f->staging = f->given;
@@ -183,14 +183,6 @@ static gr_status settle_rectangle(struct part *p)
 
 /* ---- Reading, with the framebuffer bound ----------------------------------------------------- */
 
-static gr_status check_opengl(const struct part *p, const char *function)
-{
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        return GR_OK;
-    return gl_attachment_fail(&p->attachment, error, function);
-}
-
 static gr_status bind(const struct fetch *f)
 {
     GR_REFUSE_IF(f->framebuffer && !glIsFramebuffer(f->framebuffer),
@@ -199,9 +191,11 @@ static gr_status bind(const struct fetch *f)
                  f->framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
     const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
-    GR_TRY(check_opengl(&f->parts[0], "glBindFramebuffer"));
     if (complete == GL_FRAMEBUFFER_COMPLETE)
         return GR_OK;
+    const GLenum error = gl_errors_take();
+    if (error != GL_NO_ERROR)
+        return gl_attachment_fail(&f->parts[0].attachment, error, "glBindFramebuffer");
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)complete, "", "glCheckFramebufferStatus",
                         complete == GL_FRAMEBUFFER_UNDEFINED
                             ? "%s: the context has no default framebuffer: it has no window. Read "
@@ -232,7 +226,7 @@ static gr_status refuse_sample(const struct part *p)
 
 static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
 {
-    if (conditional && (p->attachment.samples > 0 || p->attachment.is_blitted))
+    if (conditional && p->attachment.is_blitted)
         return refuse_conditional();
     const gr_framebuffer_options *o = &p->options;
     const struct gl_attachment_read read = {.context = f->context,
@@ -257,7 +251,11 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
 
 static gr_status fill(const struct fetch *f)
 {
-    const bool conditional = f->context->direct && gl_renders_conditionally(f->shader);
+    bool discardable = f->shader; /* without blits and dispatches, nothing could be discarded */
+    for (size_t i = 0; i < f->n; i++)
+        discardable = discardable || f->parts[i].attachment.is_blitted;
+    const bool conditional =
+        discardable && f->context->direct && gl_renders_conditionally(f->shader);
     for (size_t i = 0; i < f->n; i++)
         GR_TRY(read_part(f, &f->parts[i], conditional));
     return GR_OK;
@@ -338,7 +336,7 @@ static gr_status find_parts(struct fetch *f)
     if (f->given)
         return GR_OK;
     f->use.held = true;
-    f->staging = gl_kept_staging(f->context, end);
+    f->staging = gl_kept_staging(f->context, end, f->stream);
     return f->staging ? gr_use_check(&f->use, f->entered) : gr_last_error()->status;
 }
 
@@ -382,8 +380,8 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
 {
     GL_SAVED(before, GL_SAVE(ERRORS) | GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER));
     gr_status status = work(f);
-    if (f->staging)
-        gl_staging_unfill(f->staging); /* after an error no map has used what OpenGL wrote */
+    if (f->staging && status != GR_OK)
+        gl_staging_unfill(f->staging); /* no map has used what OpenGL wrote */
     if (f->shader)
         gl_shader_pass(f->shader, f->staging ? &((struct gl_resource *)f->staging)->shader : NULL);
     return status;
@@ -392,6 +390,8 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
 static gr_status begin(struct gl_context *context)
 {
     GR_TRY(gl_context_begin(context, "has the framebuffer"));
+    if (!context->es)
+        return GR_OK;
     return gl_context_refuse_es(
         context, "Reading framebuffers", "glClampColor and direct state access",
         "gr_from_gl_image() with the texture that is attached, or glReadPixels() into a buffer of "

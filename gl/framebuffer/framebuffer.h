@@ -22,8 +22,9 @@ struct gl_attachment {
     unsigned int resolved;
     bool exact; /* each channel has the bits of `resolved`, or fewer bits of a float */
     /*
-     * A blit to `resolved` has to convert. NVIDIA's glReadPixels (580) returns a signed normalized
-     * texel c of b bits as (2c + 1) / (2^b - 1), the rule before OpenGL 4.2; its shaders do not.
+     * glReadPixels() needs a blit to `resolved` first, which resolves samples or converts. NVIDIA's
+     * glReadPixels (580) returns a signed normalized texel c of b bits as (2c + 1) / (2^b - 1), the
+     * rule before OpenGL 4.2; its shaders do not.
      */
     bool is_blitted;
     bool numbers;      /* whether the values are integers, not fractions */
@@ -86,8 +87,9 @@ bool gl_attachment_read(const struct gl_attachment_read *read, unsigned int *err
 /*
  * Returns a read_only buffer of at least `size` bytes with frames in flight, for the OpenGL context
  * and the CUDA context that are current. It stays with the OpenGL context, which owns it, and is
- * valid until the next call of this function. NULL after an error, which is recorded.
+ * valid until the next call of this function. NULL after an error, which is recorded; also where
+ * a new buffer is needed, which a capture by `stream` does not allow.
  */
-gr_resource *gl_kept_staging(const struct gl_context *context, size_t size);
+gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, CUstream stream);
 
 #endif

@@ -14,6 +14,7 @@
 #include "lib/base/lock.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/stream.h"
 #include "gl/object/object.h"
 
 #define IN_FLIGHT 4
@@ -99,7 +100,7 @@ static struct kept *make(const struct gl_context *context, size_t size)
     return k;
 }
 
-gr_resource *gl_kept_staging(const struct gl_context *context, size_t size)
+gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, CUstream stream)
 {
     struct gr_context cuda;
     if (gr_context_choose(&cuda, gl_find_drawing_device) != GR_OK)
@@ -110,6 +111,8 @@ gr_resource *gl_kept_staging(const struct gl_context *context, size_t size)
         gr_resource_collect(k->staging);
     /* it stays mapped if its release failed, which is retried as long as it lives */
     if (!k || k->staging->mapped || k->staging->size < size) {
+        if (gr_stream_check(NULL, stream, false) != GR_OK)
+            return NULL;
         end(k);
         k = make(context, size);
     }

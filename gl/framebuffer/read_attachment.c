@@ -110,10 +110,10 @@ static GLenum point_of(unsigned int mask, unsigned int format)
     return mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
 }
 
-/* Selects the attachment, if it has colours, for reads of its framebuffer. */
-static void select_attachment(const struct gl_attachment *a, struct gl_saved *saved)
+/* Selects the attachment, if it has colours, for reads of its framebuffer. `saved` has the state.
+ */
+static void select_attachment(const struct gl_attachment *a, const struct gl_saved *saved)
 {
-    gl_save(saved, GL_SAVE(READ_BUFFER));
     if (a->mask == GL_COLOR_BUFFER_BIT && (GLenum)saved->value[GL_STATE_READ_BUFFER] != a->name)
         glReadBuffer(a->name);
 }
@@ -154,7 +154,7 @@ static GLuint blit(const struct gl_attachment_read *r, GLenum format, GLuint tex
  */
 static bool blit_to_texture(const struct gl_attachment_read *r, GLenum format, GLuint texture)
 {
-    GL_SAVED(before, 0);
+    GL_SAVED(before, GL_SAVE(READ_BUFFER));
     select_attachment(r->attachment, &before);
     const GLuint name = blit(r, format, texture, 0);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->attachment->framebuffer);
@@ -165,13 +165,12 @@ static bool blit_to_texture(const struct gl_attachment_read *r, GLenum format, G
 static void read_by_calls(const struct gl_attachment_read *r)
 {
     const struct gl_attachment *a = r->attachment;
-    const bool resolves = a->samples > 0 || a->is_blitted;
     GLuint framebuffer = 0, renderbuffer = 0;
     GL_SAVED(before, 0);
-    gl_save_pixels(&before, r->context, GL_SAVE(CLAMP));
+    gl_save_pixels(&before, r->context, GL_SAVE(CLAMP) | GL_SAVE(READ_BUFFER));
     gl_errors_take(); /* the caller reports those of the read only */
     select_attachment(a, &before);
-    if (resolves) {
+    if (a->is_blitted) {
         glGenRenderbuffers(1, &renderbuffer);
         gl_bind_renderbuffer(&before, renderbuffer);
         glRenderbufferStorage(GL_RENDERBUFFER, a->resolved, r->width, r->height);
@@ -179,7 +178,7 @@ static void read_by_calls(const struct gl_attachment_read *r)
         glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, r->buffer);
-    glReadPixels(resolves ? 0 : r->x, resolves ? 0 : r->y, r->width, r->height,
+    glReadPixels(a->is_blitted ? 0 : r->x, a->is_blitted ? 0 : r->y, r->width, r->height,
                  a->read->transfer_format, a->read->transfer_type, (void *)r->offset);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, a->framebuffer);
     glDeleteFramebuffers(1, &framebuffer);

@@ -257,7 +257,6 @@ static struct gl_shader *create(const struct gl_context *context)
     s->left = (struct gl_deferred){.context = *context, .end = end_shader};
     s->left.context.group = NULL;
     s->users = 1;
-    s->is_fast = is_faster();
     make(s);
     s->kept = !s->usable; /* no later call tries again */
     GR_LOCKED(&lock);
@@ -268,12 +267,12 @@ static struct gl_shader *create(const struct gl_context *context)
 
 struct gl_shader *gl_shader_use(const struct gl_context *context)
 {
-    if (!context->pipeline || !context->computes)
+    if (!context->pipeline || !context->computes || !is_faster())
         return NULL;
     struct gl_shader *s = find(context);
-    if (!s && is_faster())
+    if (!s)
         s = create(context);
-    if (!s || (s->usable && s->is_fast))
+    if (!s || s->usable)
         return s;
     gl_shader_drop(s);
     return NULL;

@@ -29,7 +29,6 @@ struct gl_shader {
     struct gl_shader *next;
     unsigned users;
     bool kept, usable;
-    bool is_fast;     /* faster than calls of OpenGL */
     bool bytes_tried; /* `bytes` was created, or cannot be */
     bool counted;     /* OpenGL has queries that count the invocations of compute shaders */
     unsigned int program, sampler, query;

@@ -305,6 +305,8 @@ gr_status gr_cuda_load(bool allow_software)
 
 const struct gr_driver_api *gr_driver_load(void)
 {
+    if (gr_driver() && !gr_forked) /* the usual case */
+        return &api;
     return gr_cuda_load(false) == GR_OK ? &api : NULL;
 }
 
