@@ -264,7 +264,7 @@ bool gl_save(struct gl_saved *saved, unsigned these)
 
 void gl_restore(struct gl_saved *saved)
 {
-    for (enum gl_state i = GL_STATES; i-- > 0;) {
+    for (enum gl_state i = GL_STATES; saved->states && i-- > 0;) {
         if (!(saved->states >> i & 1))
             continue;
         const GLenum target = states[i].target;

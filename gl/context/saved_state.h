@@ -62,15 +62,9 @@ void gl_restore(struct gl_saved *saved);
 
 /* Defines `name`, saves the states, and restores all that `name` saved at the end of the block. */
 #define GL_SAVED(name, these)                                                                      \
-    GR_CLEANUP(gl_restore_any) struct gl_saved name;                                               \
+    GR_CLEANUP(gl_restore) struct gl_saved name;                                                   \
     name.states = 0;                                                                               \
     (void)((these) && gl_save(&name, these))
-
-static inline void gl_restore_any(struct gl_saved *saved)
-{
-    if (saved->states)
-        gl_restore(saved);
-}
 
 /*
  * Saves the state of pixels, and sets it so that texels are transferred unchanged and tightly

@@ -87,7 +87,11 @@ gr_status gl_format_refuse(const struct gl_format *format, unsigned int name,
                    context->es && format->instead_es ? format->instead_es : format->instead);
 }
 
-static const struct gl_colour_format colour_formats[] = {
+static const struct {
+    unsigned int component;
+    int bits;
+    unsigned int formats[3]; /* for 1, 2 and 4 channels */
+} colour_formats[] = {
     {GL_UNSIGNED_NORMALIZED, 8, {GL_R8, GL_RG8, GL_RGBA8}},
     {GL_UNSIGNED_NORMALIZED, 16, {GL_R16, GL_RG16, GL_RGBA16}},
     {GL_SIGNED_NORMALIZED, 16, {GL_R32F, GL_RG32F, GL_RGBA32F}},
@@ -101,11 +105,13 @@ static const struct gl_colour_format colour_formats[] = {
     {GL_INT, 32, {GL_R32I, GL_RG32I, GL_RGBA32I}},
 };
 
-const struct gl_colour_format *gl_colour_format_of(unsigned int component, int bits)
+const struct gl_format *gl_colour_format_of(unsigned int component, int channels, int *bits)
 {
     for (size_t i = 0; i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
-        if (colour_formats[i].component == component && bits <= colour_formats[i].bits)
-            return &colour_formats[i];
+        if (colour_formats[i].component == component && *bits <= colour_formats[i].bits) {
+            *bits = colour_formats[i].bits;
+            return gl_format_of(colour_formats[i].formats[channels > 2 ? 2 : channels - 1]);
+        }
     return NULL;
 }
 
@@ -164,8 +170,8 @@ static const char *listed_for(const struct gl_stored *stored, bool es)
         component = GL_FLOAT;
         most = 32;
     }
-    const struct gl_colour_format *f = gl_colour_format_of(component, most);
-    return f && channels ? gl_format_of(f->formats[channels > 2 ? 2 : channels - 1])->name : NULL;
+    const struct gl_format *f = channels ? gl_colour_format_of(component, channels, &most) : NULL;
+    return f ? f->name : NULL;
 }
 
 const char *gl_format_for_es(const struct gl_format *format, const struct gl_stored *stored)

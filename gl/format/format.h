@@ -74,15 +74,12 @@ const char *gl_format_for_es(const struct gl_format *format, const struct gl_sto
 gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_stored *stored,
                               unsigned int name, const struct gl_context *context);
 
-/* The formats that hold colours of a component type with at most so many bits per component. */
-struct gl_colour_format {
-    unsigned int component; /* GL_UNSIGNED_NORMALIZED and so on */
-    int bits;
-    unsigned int formats[3]; /* for 1, 2 and 4 channels */
-};
-
-/* Returns the row with the fewest bits; NULL if there is none. */
-const struct gl_colour_format *gl_colour_format_of(unsigned int component, int bits);
+/*
+ * Returns the format with the fewest bits, and at least `channels`, that holds colours of a
+ * component type (GL_UNSIGNED_NORMALIZED and so on) with *bits per component, and sets *bits to
+ * those that it has. NULL if there is none.
+ */
+const struct gl_format *gl_colour_format_of(unsigned int component, int channels, int *bits);
 
 /* Whether image units accept the format. */
 bool gl_format_has_image_units(const struct gl_format *format);

@@ -113,18 +113,20 @@ static bool describe_colour(struct gl_attachment *a)
     const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
     const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
     const unsigned int component = query_component(a);
-    const int sizes[] = {red, green, blue, alpha}, bits = red > green ? red : green;
-    const struct gl_colour_format *f = gl_colour_format_of(component, bits);
-    if (!f || bits == 0)
+    const int sizes[] = {red, green, blue, alpha};
+    int bits = red > green ? red : green;
+    if (bits == 0)
+        return false;
+    a->read = gl_colour_format_of(component, blue || alpha ? 4 : green ? 2 : 1, &bits);
+    if (!a->read)
         return false;
     a->mask = GL_COLOR_BUFFER_BIT;
     a->numbers = component == GL_INT || component == GL_UNSIGNED_INT;
     a->exact = true;
     a->is_blitted = component == GL_SIGNED_NORMALIZED;
     for (int i = 0; i < 4 && component != GL_FLOAT && !a->is_blitted; i++)
-        a->exact = a->exact && (sizes[i] == 0 || sizes[i] == f->bits);
-    a->resolved = f->formats[blue || alpha ? 2 : green ? 1 : 0];
-    a->read = gl_format_of(a->resolved);
+        a->exact = a->exact && (sizes[i] == 0 || sizes[i] == bits);
+    a->resolved = a->read->internal;
     if (a->resolved == GL_RGBA8 && query(a, GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == GL_SRGB)
         a->resolved = GL_SRGB8_ALPHA8;
     return true;
@@ -158,6 +160,20 @@ static bool is_float_depth(const struct gl_attachment *a)
 {
     return a->internal == GL_DEPTH32F_STENCIL8 ||
            query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE) == GL_FLOAT;
+}
+
+/* Depth and stencil can only be copied to the same format, which unsized formats do not tell. */
+static unsigned int copy_format(const struct gl_attachment *a)
+{
+    static const GLenum sized[] = {
+        GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT32, GL_DEPTH_COMPONENT32F,
+        GL_DEPTH24_STENCIL8,  GL_DEPTH32F_STENCIL8, GL_STENCIL_INDEX8};
+    if (a->mask == GL_COLOR_BUFFER_BIT)
+        return a->exact || a->samples > 0 ? a->resolved : GL_NONE;
+    for (size_t i = 0; i < sizeof(sized) / sizeof(*sized); i++)
+        if ((GLenum)a->internal == sized[i])
+            return sized[i];
+    return GL_NONE;
 }
 
 static bool describe_depth(struct gl_attachment *a)
@@ -246,6 +262,7 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
     glGetIntegerv(GL_SAMPLES, &a->samples);
     a->is_blitted = a->is_blitted || a->samples > 0;
+    a->copied = a->target ? copy_format(a) : GL_NONE;
     if (error == GL_NO_ERROR)
         error = gl_errors_take();
     if (error != GL_NO_ERROR)

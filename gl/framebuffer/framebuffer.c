@@ -33,8 +33,9 @@ struct part {
     gr_publish_options conversion;
     gr_tensor *tensor; /* NULL: the pixels stay in the buffer */
     struct gl_attachment attachment;
-    int64_t shape[3];     /* the shape of the pixels in the staging buffer */
-    size_t offset, bytes; /* of the pixels in the staging buffer */
+    gr_tensor_desc pixels; /* describes them in the staging buffer, with `shape` */
+    int64_t shape[3];
+    size_t offset, bytes;
     bool is_distance;
     struct gr_job_distance distance;
 };
@@ -177,7 +178,9 @@ static gr_status settle_rectangle(struct part *p)
     p->shape[0] = o->height;
     p->shape[1] = o->width;
     p->shape[2] = a->read->channels;
-    p->bytes = (size_t)o->width * o->height * a->read->channels * gr_channel_bytes(a->read->format);
+    p->pixels = GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(a->read->format),
+                        .ndim = a->read->channels == 1 ? 2 : 3, .shape = p->shape);
+    p->bytes = (size_t)o->width * o->height * a->read->channels * gr_dtype_size(p->pixels.dtype);
     return GR_OK;
 }
 
@@ -309,7 +312,7 @@ static gr_status find_part(struct fetch *f, struct part *p)
     GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype) : GR_OK);
     GR_TRY(check_sample(p));
     GR_TRY(settle_rectangle(p));
-    if (!gl_attachment_suits_shader(&p->attachment))
+    if (!p->attachment.copied)
         return p->attachment.sample ? refuse_sample(p) : GR_OK;
     if (!f->shader)
         f->shader = p->attachment.sample ? gl_shader_need(f->context) : gl_shader_use(f->context);
@@ -356,17 +359,13 @@ static gr_status check_size(const struct fetch *f, const char *name)
  * the tensors. */
 static gr_status fetch_parts(struct fetch *f)
 {
-    gr_tensor_desc pixels[GR_MOST_ATTACHMENTS];
     struct gr_attachment attachments[GR_MOST_ATTACHMENTS];
     GR_TRY(find_parts(f));
     GR_TRY(check_size(f, "staging"));
     for (size_t i = 0; i < f->n; i++) {
         struct part *p = &f->parts[i];
-        const struct gl_format *read = p->attachment.read;
-        pixels[i] =
-            GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(read->format),
-                    .ndim = read->channels == 1 ? 2 : 3, .shape = p->shape, .offset = p->offset);
-        p->conversion.target = &pixels[i];
+        p->pixels.offset = p->offset;
+        p->conversion.target = &p->pixels;
         attachments[i] = (struct gr_attachment){.tensor = p->tensor,
                                                 .options = &p->conversion,
                                                 .numbers = p->attachment.numbers,

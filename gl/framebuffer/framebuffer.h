@@ -20,7 +20,8 @@ struct gl_attachment {
     const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
     /* the format of a renderbuffer to which the attachment can be resolved */
     unsigned int resolved;
-    bool exact; /* each channel has the bits of `resolved`, or fewer bits of a float */
+    unsigned int copied; /* the format of a texture that the shader can read in its place; or 0 */
+    bool exact;          /* each channel has the bits of `resolved`, or fewer bits of a float */
     /*
      * glReadPixels() needs a blit to `resolved` first, which resolves samples or converts. NVIDIA's
      * glReadPixels (580) returns a signed normalized texel c of b bits as (2c + 1) / (2^b - 1), the
@@ -71,9 +72,6 @@ struct gl_attachment_read {
     size_t size;   /* of the buffer */
     size_t offset; /* of the pixels in the buffer, which are tightly packed */
 };
-
-/* Whether a shader can read the attachment, so that a read should have one. Calls no OpenGL. */
-bool gl_attachment_suits_shader(const struct gl_attachment *a);
 
 /*
  * Reads the pixels. OpenGL does not render conditionally if there is a shader. False after an

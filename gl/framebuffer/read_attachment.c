@@ -15,25 +15,6 @@
 
 /* ---- Whether the shader can read it ---------------------------------------------------------- */
 
-/* Depth and stencil can only be copied to the same format, which unsized formats do not tell. */
-static unsigned int copy_format(const struct gl_attachment *a)
-{
-    static const GLenum sized[] = {
-        GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT32, GL_DEPTH_COMPONENT32F,
-        GL_DEPTH24_STENCIL8,  GL_DEPTH32F_STENCIL8, GL_STENCIL_INDEX8};
-    if (a->mask == GL_COLOR_BUFFER_BIT)
-        return a->exact || a->samples > 0 ? a->resolved : GL_NONE;
-    for (size_t i = 0; i < sizeof(sized) / sizeof(*sized); i++)
-        if ((GLenum)a->internal == sized[i])
-            return sized[i];
-    return GL_NONE;
-}
-
-bool gl_attachment_suits_shader(const struct gl_attachment *a)
-{
-    return a->target && copy_format(a) != GL_NONE;
-}
-
 static bool is_readable_depth(const struct gl_attachment *a)
 {
     return a->target->target == GL_TEXTURE_2D &&
@@ -72,13 +53,12 @@ static bool has_2d_layers(const struct gl_target *target)
 /* Whether the shader can read the texture itself. */
 static bool is_readable(const struct gl_attachment *a)
 {
-    const GLenum format = copy_format(a);
     if (a->samples > 0 || !has_2d_layers(a->target))
         return false;
     if (a->mask == GL_DEPTH_BUFFER_BIT)
         return is_readable_depth(a);
-    return a->mask == GL_COLOR_BUFFER_BIT && (GLenum)a->internal == format &&
-           format != GL_SRGB8_ALPHA8 && gl_texels_accessible(a->object, a->level) &&
+    return a->mask == GL_COLOR_BUFFER_BIT && (GLenum)a->internal == a->copied &&
+           a->copied != GL_SRGB8_ALPHA8 && gl_texels_accessible(a->object, a->level) &&
            is_layer_known(a);
 }
 
@@ -202,7 +182,7 @@ static bool copy_strips(const struct gl_attachment_read *r, struct gl_texel_copy
                         unsigned int *error)
 {
     const struct gl_attachment *a = r->attachment;
-    const struct gl_shader_texture wanted = {.format = copy_format(a),
+    const struct gl_shader_texture wanted = {.format = a->copied,
                                              .mask = a->mask,
                                              .pixel = r->pixel,
                                              .width = r->width,
@@ -233,7 +213,7 @@ static bool read_by_shader(const struct gl_attachment_read *r, unsigned int *err
 {
     const struct gl_attachment *a = r->attachment;
     *error = GL_NO_ERROR;
-    if (!r->shader || !gl_attachment_suits_shader(a))
+    if (!r->shader || !a->copied)
         return false;
     struct gl_texel_copy c = {.kind = a->mask == GL_DEPTH_BUFFER_BIT     ? GL_TEXELS_DEPTH
                                       : a->mask == GL_STENCIL_BUFFER_BIT ? GL_TEXELS_STENCIL

@@ -106,7 +106,7 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
 
 bool gl_object_on_thread(const gr_resource *resource)
 {
-    return gl_context_is_current(&gl_of(resource)->context);
+    return gl_context_is_current(&((const struct gl_resource *)resource)->context);
 }
 
 bool gl_object_is_gone(const gr_resource *resource)

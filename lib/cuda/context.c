@@ -11,9 +11,10 @@
 
 void gr_context_identify(struct gr_context *context)
 {
+    const struct gr_driver_api *cu = gr_driver();
     context->id = 0;
-    if (GR_DRIVER_HAS(gr_driver(), CtxGetId))
-        gr_driver()->CtxGetId(context->handle, &context->id);
+    if (GR_DRIVER_HAS(cu, CtxGetId))
+        cu->CtxGetId(context->handle, &context->id);
 }
 
 /*
