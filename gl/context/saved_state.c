@@ -60,13 +60,6 @@ static void run_out_of_memory(void)
     glDeleteBuffers(1, &name);
 }
 
-/* Calls glUnmapBuffer() without a bound buffer, which OpenGL refuses. */
-static void unmap_nothing(void)
-{
-    GL_SAVED(before, 0);
-    glUnmapBuffer(gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, 0));
-}
-
 static void use_incomplete_framebuffer(void)
 {
     GLuint name;
@@ -80,6 +73,7 @@ static void use_incomplete_framebuffer(void)
 /* Clears the errors of grinterop, and raises the error of the application again. */
 static void raise_error(GLenum error)
 {
+    GL_SAVED(before, 0);
     gl_errors_take();
     switch (error) {
     case GL_INVALID_ENUM:
@@ -89,7 +83,7 @@ static void raise_error(GLenum error)
         glDeleteBuffers(-1, NULL);
         break;
     case GL_INVALID_OPERATION:
-        unmap_nothing();
+        glUnmapBuffer(gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, 0)); /* without a buffer */
         break;
     case GL_INVALID_FRAMEBUFFER_OPERATION:
         use_incomplete_framebuffer();

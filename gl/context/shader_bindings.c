@@ -112,24 +112,20 @@ static void bind_buffer(const struct gl_shader_bindings *b, unsigned i)
         glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, unit, 1, &name);
 }
 
-static void bind_texture(const struct gl_shader_bindings *b)
-{
-    GLint active = 0;
-    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
-    glActiveTexture(GL_TEXTURE0 + b->unit);
-    glBindTexture(target_of(b), (GLuint)b->texture);
-    glActiveTexture((GLenum)active);
-    glBindSampler(b->unit, (GLuint)b->sampler);
-}
-
 void gl_shader_bindings_set(const struct gl_shader_bindings *b)
 {
+    GLint active = 0;
     glUseProgram((GLuint)b->program);
     for (unsigned i = 0; i < count_buffers(b); i++)
         bind_buffer(b, i);
-    if (b->uses == GL_SHADER_SAMPLER)
-        bind_texture(b);
-    else if (b->uses == GL_SHADER_IMAGE)
+    if (b->uses == GL_SHADER_SAMPLER) {
+        glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
+        glActiveTexture(GL_TEXTURE0 + b->unit);
+        glBindTexture(target_of(b), (GLuint)b->texture);
+        glActiveTexture((GLenum)active);
+        glBindSampler(b->unit, (GLuint)b->sampler);
+    }
+    if (b->uses == GL_SHADER_IMAGE)
         glBindImageTexture(b->unit, (GLuint)b->image.name, b->image.level,
                            (GLboolean)b->image.layered, b->image.layer, (GLenum)b->image.access,
                            (GLenum)b->image.format);

@@ -91,18 +91,6 @@ static int query(const struct gl_attachment *a, unsigned int what)
 }
 
 /*
- * Queries the type of the components. With signed normalized formats, whose constants are
- * consecutive, the query of the NVIDIA driver (580) is an OpenGL error.
- */
-static unsigned int query_component(const struct gl_attachment *a)
-{
-    const unsigned int internal = (GLenum)a->internal;
-    if (internal >= GL_RED_SNORM && internal <= GL_RGBA16_SNORM)
-        return GL_SIGNED_NORMALIZED;
-    return (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
-}
-
-/*
  * Describes a colour attachment. Three channels are read as four, because glReadPixels() has no
  * formats of three channels with a fixed alignment.
  */
@@ -112,7 +100,11 @@ static bool describe_colour(struct gl_attachment *a)
     const int green = query(a, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE);
     const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
     const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
-    const unsigned int component = query_component(a);
+    const GLenum internal = (GLenum)a->internal;
+    /* with these formats, the query of the NVIDIA driver (580) is an OpenGL error */
+    const bool is_snorm = internal >= GL_RED_SNORM && internal <= GL_RGBA16_SNORM;
+    const GLenum component = is_snorm ? GL_SIGNED_NORMALIZED
+                                      : (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
     const int sizes[] = {red, green, blue, alpha};
     int bits = red > green ? red : green;
     if (bits == 0)
@@ -156,12 +148,6 @@ static int query_depth_bits(const struct gl_attachment *a)
     return a->internal == GL_DEPTH24_STENCIL8 ? 24 : a->internal == GL_DEPTH32F_STENCIL8 ? 32 : 0;
 }
 
-static bool is_float_depth(const struct gl_attachment *a)
-{
-    return a->internal == GL_DEPTH32F_STENCIL8 ||
-           query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE) == GL_FLOAT;
-}
-
 /* Depth and stencil can only be copied to the same format, which unsized formats do not tell. */
 static unsigned int copy_format(const struct gl_attachment *a)
 {
@@ -186,11 +172,15 @@ static bool describe_depth(struct gl_attachment *a)
     a->mask = depth ? GL_DEPTH_BUFFER_BIT : GL_STENCIL_BUFFER_BIT;
     a->read = gl_format_of(depth ? GL_DEPTH_COMPONENT32F : GL_STENCIL_INDEX8);
     a->numbers = !depth;
-    if (depth_bits == 0)
+    if (depth_bits == 0) {
         a->resolved = GL_STENCIL_INDEX8;
-    else
-        a->resolved =
-            depth_format(depth_bits, stencil_bits, depth ? is_float_depth(a) : depth_bits == 32);
+        return true;
+    }
+    const bool is_float = !depth
+                              ? depth_bits == 32
+                              : a->internal == GL_DEPTH32F_STENCIL8 ||
+                                    query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE) == GL_FLOAT;
+    a->resolved = depth_format(depth_bits, stencil_bits, is_float);
     return true;
 }
 
@@ -233,14 +223,6 @@ gr_status gl_attachment_fail(const struct gl_attachment *a, unsigned int error,
                         "%s: OpenGL could not read the %s.", gr_call, gl_attachment_text(a).text);
 }
 
-static gr_status refuse_name(const struct gl_attachment *a)
-{
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
-                   "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or GL_FRONT.",
-                   gl_attachment_text(a).text);
-}
-
 gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
                                  const struct gl_context *context)
 {
@@ -256,7 +238,11 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
     const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
     GLenum error = object == GL_NONE ? gl_errors_take() : GL_NO_ERROR;
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
-        return refuse_name(a);
+        return gr_fail(GR_ERR_INVALID_VALUE,
+                       "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
+                       "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or "
+                       "GL_FRONT.",
+                       gl_attachment_text(a).text);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool deleted = object != GL_NONE && !query_object(a, object, context);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));

@@ -208,16 +208,6 @@ static gr_status bind(const struct fetch *f)
                         gr_call);
 }
 
-static gr_status refuse_conditional(void)
-{
-    return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, GL_INVALID_OPERATION,
-                        "GL_INVALID_OPERATION", "glBeginConditionalRender",
-                        "%s: conditional rendering is active, and would discard the blit that "
-                        "resolves or converts the pixels. Fetch before glBeginConditionalRender() "
-                        "or after glEndConditionalRender().",
-                        gr_call);
-}
-
 static gr_status refuse_sample(const struct part *p)
 {
     return gr_fail(GR_ERR_UNSUPPORTED,
@@ -230,7 +220,13 @@ static gr_status refuse_sample(const struct part *p)
 static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
 {
     if (conditional && p->attachment.is_blitted)
-        return refuse_conditional();
+        return gr_fail_code(
+            GR_ERR_STATE, GR_DOMAIN_OPENGL, GL_INVALID_OPERATION, "GL_INVALID_OPERATION",
+            "glBeginConditionalRender",
+            "%s: conditional rendering is active, and would discard the blit that resolves or "
+            "converts the pixels. Fetch before glBeginConditionalRender() or after "
+            "glEndConditionalRender().",
+            gr_call);
     const gr_framebuffer_options *o = &p->options;
     const struct gl_attachment_read read = {.context = f->context,
                                             .shader = conditional ? NULL : f->shader,
@@ -319,12 +315,6 @@ static gr_status find_part(struct fetch *f, struct part *p)
     return p->attachment.sample && !f->shader ? gr_last_error()->status : GR_OK;
 }
 
-/* Shaders write whole words. */
-static size_t end_of(const struct part *p)
-{
-    return p->offset + (p->bytes + 3) / 4 * 4;
-}
-
 /* Finds the parts, and places them in the staging buffer, which the context may keep. */
 static gr_status find_parts(struct fetch *f)
 {
@@ -334,7 +324,7 @@ static gr_status find_parts(struct fetch *f)
         struct part *p = &f->parts[i];
         GR_TRY(find_part(f, p));
         p->offset = (end + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
-        end = end_of(p);
+        end = p->offset + (p->bytes + 3) / 4 * 4; /* shaders write whole words */
     }
     if (f->given)
         return GR_OK;

@@ -42,18 +42,15 @@ static bool is_layer_known(const struct gl_attachment *a)
     return layer == 1;
 }
 
-/* Whether an image unit has a layer of such a texture as a 2D image. */
-static bool has_2d_layers(const struct gl_target *target)
-{
-    const GLenum t = target->target;
-    return t == GL_TEXTURE_2D || t == GL_TEXTURE_2D_ARRAY || t == GL_TEXTURE_3D ||
-           t == GL_TEXTURE_CUBE_MAP || t == GL_TEXTURE_CUBE_MAP_ARRAY;
-}
-
 /* Whether the shader can read the texture itself. */
 static bool is_readable(const struct gl_attachment *a)
 {
-    if (a->samples > 0 || !has_2d_layers(a->target))
+    const GLenum t = a->target->target;
+    /* an image unit has a layer of these as a 2D image */
+    const bool has_2d_layers = t == GL_TEXTURE_2D || t == GL_TEXTURE_2D_ARRAY ||
+                               t == GL_TEXTURE_3D || t == GL_TEXTURE_CUBE_MAP ||
+                               t == GL_TEXTURE_CUBE_MAP_ARRAY;
+    if (a->samples > 0 || !has_2d_layers)
         return false;
     if (a->mask == GL_DEPTH_BUFFER_BIT)
         return is_readable_depth(a);

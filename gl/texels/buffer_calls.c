@@ -39,25 +39,19 @@ static void read_mapped(GLenum target, size_t offset, size_t size, void *to)
     glUnmapBuffer(target);
 }
 
-static void read_through(const struct gl_buffer *b, GLenum target, size_t offset, size_t size,
-                         void *to)
-{
-    GL_SAVED(before, 0);
-    const GLenum at = bind_scratch(b, &before, size, NULL);
-    glCopyBufferSubData(target, at, (GLintptr)offset, 0, (GLsizeiptr)size);
-    read_mapped(at, 0, size, to);
-}
-
 void gl_buffer_read(const struct gl_buffer *b, size_t offset, size_t size, void *to)
 {
     GL_SAVED(before, 0);
     const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, b->name);
-    if (!b->es)
+    if (!b->es) {
         glGetBufferSubData(target, (GLintptr)offset, (GLsizeiptr)size, to);
-    else if (b->is_immutable && !is_mappable(target, GL_MAP_READ_BIT))
-        read_through(b, target, offset, size, to);
-    else
+    } else if (b->is_immutable && !is_mappable(target, GL_MAP_READ_BIT)) {
+        const GLenum at = bind_scratch(b, &before, size, NULL);
+        glCopyBufferSubData(target, at, (GLintptr)offset, 0, (GLsizeiptr)size);
+        read_mapped(at, 0, size, to);
+    } else {
         read_mapped(target, offset, size, to);
+    }
 }
 
 /* ---- Writes ---------------------------------------------------------------------------------- */
@@ -76,20 +70,14 @@ static bool write_mapped(GLenum target, size_t offset, size_t size, const void *
     return glUnmapBuffer(target);
 }
 
-/* Writes by a copy from the scratch buffer, which is possible for any storage. */
-static void write_through(const struct gl_buffer *b, GLenum target, size_t offset, size_t size,
-                          const void *from)
-{
-    GL_SAVED(before, 0);
-    const GLenum at = bind_scratch(b, &before, size, from);
-    glCopyBufferSubData(at, target, 0, (GLintptr)offset, (GLsizeiptr)size);
-}
-
 void gl_buffer_write(const struct gl_buffer *b, size_t offset, size_t size, const void *from)
 {
     GL_SAVED(before, 0);
     const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, b->name);
-    if ((b->is_immutable && !is_mappable(target, GL_MAP_WRITE_BIT)) ||
-        !write_mapped(target, offset, size, from))
-        write_through(b, target, offset, size, from);
+    if ((!b->is_immutable || is_mappable(target, GL_MAP_WRITE_BIT)) &&
+        write_mapped(target, offset, size, from))
+        return;
+    /* a copy from the scratch buffer is possible for any storage */
+    const GLenum at = bind_scratch(b, &before, size, from);
+    glCopyBufferSubData(at, target, 0, (GLintptr)offset, (GLsizeiptr)size);
 }

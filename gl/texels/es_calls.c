@@ -23,21 +23,17 @@ static bool is_integer(const struct gl_format *f)
     return !f->normalized && f->format != CU_AD_FORMAT_HALF && f->format != CU_AD_FORMAT_FLOAT;
 }
 
-/* Whether OpenGL ES can read every image with such components so. */
-static bool is_always_offered(const struct gl_format *f, GLenum format, GLenum type)
-{
-    if (is_integer(f))
-        return format == GL_RGBA_INTEGER && (type == GL_INT || type == GL_UNSIGNED_INT);
-    return format == GL_RGBA && type != GL_HALF_FLOAT;
-}
-
 static bool is_offered(const struct gl_format *f, GLenum format, GLenum type)
 {
     GLint offered_format = 0, offered_type = 0;
     glGetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &offered_format);
     glGetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &offered_type);
-    return ((GLenum)offered_format == format && (GLenum)offered_type == type) ||
-           is_always_offered(f, format, type);
+    if ((GLenum)offered_format == format && (GLenum)offered_type == type)
+        return true;
+    /* OpenGL ES can read every image with such components so */
+    if (is_integer(f))
+        return format == GL_RGBA_INTEGER && (type == GL_INT || type == GL_UNSIGNED_INT);
+    return format == GL_RGBA && type != GL_HALF_FLOAT;
 }
 
 /* Chooses from what the framebuffer offers that is bound for reading. False: nothing suits. */
@@ -73,29 +69,21 @@ static void attach(GLenum target, const struct gl_texel_source *s, int layer)
                                s->level);
 }
 
-/* Keeps the first channels of each pixel, and the low bytes of an integer: CPUs are little-endian.
- */
-static void pack(const struct gl_format *f, const struct pixels *p, const unsigned char *from,
-                 size_t count, unsigned char *to)
-{
-    const size_t element = gr_channel_bytes(f->format);
-    for (size_t i = 0; i < count; i++)
-        for (size_t c = 0; c < f->channels; c++, to += element)
-            memcpy(to, from + (4 * i + c) * p->element, element);
-}
-
 static void read_wide(const struct gl_texel_source *s, const struct pixels *p, unsigned char *to)
 {
     const size_t count = (size_t)s->width * (size_t)s->height;
+    const size_t element = gr_channel_bytes(s->format->format);
     const GLsizeiptr size = (GLsizeiptr)(4 * p->element * count);
     GLuint buffer = 0;
     glGenBuffers(1, &buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     glBufferData(GL_PIXEL_PACK_BUFFER, size, NULL, GL_STREAM_READ);
     glReadPixels(s->x, s->y, s->width, s->height, p->format, p->type, NULL);
-    const void *from = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, size, GL_MAP_READ_BIT);
-    if (from)
-        pack(s->format, p, from, count, to);
+    const unsigned char *from = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, size, GL_MAP_READ_BIT);
+    /* the first channels of each pixel, and the low bytes of an integer: CPUs are little-endian */
+    for (size_t i = 0; i < count && from; i++)
+        for (size_t c = 0; c < s->format->channels; c++, to += element)
+            memcpy(to, from + (4 * i + c) * p->element, element);
     glDeleteBuffers(1, &buffer); /* also unmaps and unbinds it */
 }
 
