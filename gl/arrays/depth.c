@@ -11,7 +11,6 @@ static _Atomic(prepare_function *) enabled; /* the linker keeps no kernels for a
 static gr_status convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
                          CUstream stream)
 {
-    GR_CALL_AS("The copy of depth");
     struct gr_plan plan;
     gr_plan_depth(&plan, linear, r->format->integers, r->arrays->depth, count, up);
     CUmodule *kernels = &((struct gl_resource *)r)->base.kernels; /* no resource is const */

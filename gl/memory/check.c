@@ -82,9 +82,8 @@ static gr_status find_drawing(CUdevice current, CUdevice *drawing, const struct 
                        "OpenGL storage cannot be shared: OpenGL draws on no CUDA device. %s. %s",
                        text, instead_of(wish));
     }
-    return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, gr_call,
-                        "OpenGL storage cannot be shared: OpenGL draws on no CUDA device. %s",
-                        text);
+    return gr_fail(GR_ERR_UNSUPPORTED,
+                   "OpenGL storage cannot be shared: OpenGL draws on no CUDA device. %s", text);
 }
 
 static gr_status refuse_pair(CUdevice drawing, CUdevice current, const struct gl_wish *wish)
@@ -168,7 +167,6 @@ gr_status gl_memory_check(const struct gl_context *context, const struct gl_wish
 static gr_status probe(const struct gl_context *context, const struct gr_context *cuda,
                        char *reason, size_t size)
 {
-    GR_CALL_AS("gr_gl_probe");
     CUdevice drawing;
     char devices[480];
     GR_TRY(gl_memory_check(context, NULL, &drawing));
@@ -191,13 +189,9 @@ static gr_status probe(const struct gl_context *context, const struct gr_context
 bool gl_memory_probe(const struct gl_context *context, const struct gr_context *cuda, char *reason,
                      size_t size)
 {
-    struct gr_error_record before, error;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     const bool usable = probe(context, cuda, reason, size) == GR_OK;
-    if (!usable) {
-        gr_error_save(&error);
-        snprintf(reason, size, "%s", error.message);
-    }
-    gr_error_restore(&before);
+    if (!usable)
+        snprintf(reason, size, "%s", gr_last_error()->message);
     return usable;
 }

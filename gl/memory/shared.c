@@ -52,7 +52,6 @@ static size_t run(gr_resource *const resources[], size_t n)
 
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
-    GR_CALL_AS("gr_map");
     struct gl_timeline *t = timeline_of(resources[0]);
     gr_status status = GR_OK;
     /*
@@ -165,7 +164,6 @@ static gr_status export_semaphore(const gr_resource *resource, const gr_semaphor
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    GR_CALL_AS("gr_ring_send");
     return gl_vulkan_semaphore(gl_shared_of(resource)->device, true);
 }
 

@@ -24,14 +24,12 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline)
 
 gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore, int *fd)
 {
-    GR_CALL();
     *fd = -1;
     return refuse();
 }
 
 gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
 {
-    GR_CALL();
     *fd = -1;
     return refuse();
 }

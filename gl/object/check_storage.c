@@ -145,7 +145,6 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
 
 bool gl_object_intact(const gr_resource *resource)
 {
-    GR_CALL_AS("release");
     struct gl_resource *r = (struct gl_resource *)resource;
     GR_NO_STATUS();
     if (check_one(r, NULL) == GR_OK)
@@ -158,13 +157,12 @@ bool gl_object_intact(const gr_resource *resource)
 
 static gr_status fail_lost(const gr_resource *resource)
 {
-    GR_CALL_AS("gr_buffer_release");
     if (gl_errors_check_lost() != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
-    return gr_fail_code(GR_ERR_PARTIAL, GR_DOMAIN_NONE, 0, NULL, "gr_buffer_release",
-                        "%s was deleted while it was mapped, so the data that CUDA wrote is lost. "
-                        "Release it before you delete it, and end the registration by %s.",
-                        gl_object_text(resource).text, end_registration());
+    return gr_fail(GR_ERR_PARTIAL,
+                   "%s was deleted while it was mapped, so the data that CUDA wrote is lost. "
+                   "Release it before you delete it, and end the registration by %s.",
+                   gl_object_text(resource).text, end_registration());
 }
 
 gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)

@@ -207,7 +207,6 @@ static gr_status move(const struct gl_resource *r, bool read)
 
 static gr_status copy_buffer(const struct gl_resource *r, bool up, CUstream stream)
 {
-    GR_CALL_AS("gr_map");
     const struct gr_driver_api *cu = gr_driver();
     const struct pieces pieces = pieces_of(r, up);
     for (unsigned i = 0; i < pieces.count; i++) {
@@ -278,7 +277,6 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, bool read)
 
 static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    GR_CALL_AS("gr_map");
     (void)stream; /* the thread has waited before it enqueues the copies */
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
@@ -306,7 +304,6 @@ static unsigned next_slot(const struct gl_staging *s)
 /* Waits until OpenGL has finished with the slots that CUDA writes next. */
 static gr_status select_slots(gr_resource *const resources[], size_t n)
 {
-    GR_CALL_AS("gr_buffer_release");
     for (size_t i = n; i-- > 0;) {
         const struct gl_resource *r = (const struct gl_resource *)resources[i];
         if (r->staging->in_place && !has_fence(r)) { /* CUDA writes the object's own storage */

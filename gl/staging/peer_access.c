@@ -66,7 +66,6 @@ gr_status gl_peer_check(enum gl_reach *reach)
 
 bool gl_peer_reaches(enum gl_reach *reach, char *text, size_t size)
 {
-    GR_CALL_AS("gr_gl_probe");
     struct devices d;
     char who[320];
     GR_KEEP_ERROR();

@@ -289,7 +289,6 @@ static gr_status abandon(gr_resource *const resources[], size_t n, CUstream stre
 /* With semaphores, the mappings have ended, and what OpenGL does not take is lost. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    GR_CALL_AS("gr_buffer_release");
     const struct gl_staging_kind *kind = kind_of(resources);
     const bool writes = choose(resources, n, is_written);
     GR_TRY(check_unlocked(resources, n));
@@ -320,7 +319,6 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 /* Copies what CUDA wrote to the objects, when OpenGL acquires them. */
 static gr_status begin_use(gr_resource *const resources[], size_t n)
 {
-    GR_CALL_AS("OpenGL's turn");
     if (!choose(resources, n, is_owed))
         return GR_OK;
     GR_ENTER(&resources[0]->context);
@@ -342,7 +340,6 @@ static bool is_left(const struct gl_resource *r)
 /* What OpenGL wrote is already in transit before CUDA acquires it. */
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
-    GR_CALL_AS("hand-over");
     if (!choose(resources, n, is_left))
         return GR_OK;
     for (size_t i = 0; i < n; i++) /* the same checks as in a map that reads */
@@ -429,7 +426,6 @@ static gr_status unregister(gr_resource *resource)
  */
 static void end_staging(gr_resource *resource)
 {
-    GR_CALL_AS("The end");
     GR_ENTERED entered = 0;
     struct gl_resource *r = (struct gl_resource *)resource;
     const struct gr_last_work *work = &resource->sync.work;

@@ -104,7 +104,6 @@ gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
 
 gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, int *fd)
 {
-    GR_CALL();
     const struct private_vulkan *vulkan = find(cuda, false);
     const VkSemaphoreGetFdInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
