@@ -81,11 +81,10 @@ static gr_status check_es(const struct gl_resource *r, unsigned flags)
     const bool writes = stored.bits[0] && (r->format->channels != 4 || stored.bits[3]);
     const GLenum error = gl_errors_take();
     if (error != GL_NO_ERROR)
-        return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                            "glCheckFramebufferStatus",
-                            "%s: OpenGL does not report whether %s can "
-                            "be read.",
-                            gr_call, gl_object_text(&r->base).text);
+        return GL_FAIL(error, "glCheckFramebufferStatus",
+                       "%s: OpenGL does not report whether %s can "
+                       "be read.",
+                       gr_call, gl_object_text(&r->base).text);
     if (!r->format->depth && (reads || flags & GR_WRITE_DISCARD) &&
         (writes || flags & GR_READ_ONLY))
         return GR_OK;

@@ -103,6 +103,10 @@ gr_status gl_context_refuse_es(const struct gl_context *context, const char *wha
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,
                             const char *advice);
 
+/* Records GR_ERR_GL with an error of OpenGL (saved_state.h), and returns that status. */
+#define GL_FAIL(error, call, ...)                                                                  \
+    gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)(error), gl_error_name(error), call, __VA_ARGS__)
+
 /* ---- Deferred deletion ----------------------------------------------------------------------- */
 
 /*
@@ -115,8 +119,7 @@ struct gl_deferred {
     _Atomic(struct gl_deferred *) next;
     struct gl_deferred *other; /* another object of the same context */
     struct gl_context context;
-    /* Called once: while the context is current, or after its end, which ended the OpenGL objects.
-     */
+    /* called once: while the context is current, or after its end, with all OpenGL objects */
     void (*end)(struct gl_deferred *left, bool current);
 };
 
@@ -202,11 +205,6 @@ gr_status gl_find_nearest_device(CUdevice *device);
  * otherwise CUDA_ERROR_INVALID_DEVICE or the error of the query.
  */
 CUresult gl_query_draws_on(CUdevice device);
-
-static inline bool gl_draws_on(CUdevice device)
-{
-    return gl_query_draws_on(device) == CUDA_SUCCESS;
-}
 
 /*
  * Explains a failure between OpenGL and CUDA, because their error codes never name the cause:

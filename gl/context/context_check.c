@@ -12,16 +12,11 @@
 #include "lib/base/fork.h"
 #include "gl/context/saved_state.h"
 
-/* The oldest supported versions: OpenGL 3.2, and OpenGL ES 3.1. */
-static bool is_supported(const struct gl_context *context)
-{
-    return context->version >= (context->es ? 31 : 32);
-}
-
 gr_status gl_context_begin(struct gl_context *context, const char *format, ...)
 {
     *context = (struct gl_context){0};
-    if (gr_driver_load() && gl_context_remember(context) && is_supported(context)) {
+    if (gr_driver_load() && gl_context_remember(context) &&
+        context->version >= (context->es ? 31 : 32)) {
         gl_deferred_run(context);
         return GR_OK;
     }
@@ -107,7 +102,6 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
         GR_ERR_GL,
         "%s was registered in another context (%s context %p) than the one that is current on this "
         "thread (%s context %p). Make the context of the resource current first; if both share "
-        "objects, "
-        "gr_gl_options.share_group lets either be current.%s",
+        "objects, gr_gl_options.share_group lets either be current.%s",
         object, own->interface, own->handle, now.interface, now.handle, advice);
 }

@@ -18,12 +18,6 @@
 #include "gl/context/native.h"
 #include "gl/context/saved_state.h"
 
-static bool is_cpu_renderer(const char *renderer)
-{
-    return strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe") ||
-           strstr(renderer, "swrast");
-}
-
 /*
  * Queries the UUID of the device that OpenGL draws on, by GL_EXT_memory_object. False if it is not
  * available: Mesa (22) refuses the query in OpenGL ES 3.1.
@@ -55,10 +49,9 @@ static bool is_unseen(void)
     unsigned char drawing[16];
     CUdevice device;
     CUuuid seen;
-    unsigned int drawn = 0;
     int count = 0;
     if (gr_driver_traits()->mesa_draws)
-        return cu->GLGetDevices(&drawn, &device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_ERROR_NO_DEVICE;
+        return gl_drawing_device(&device) == CUDA_ERROR_NO_DEVICE;
     if (!drawing_uuid(drawing) || cu->DeviceGetCount(&count) != CUDA_SUCCESS)
         return false;
     for (int i = 0; i < count; i++)
@@ -68,12 +61,6 @@ static bool is_unseen(void)
     return true;
 }
 
-static bool is_hidden(const char *vendor)
-{
-    return gr_machine_setting("CUDA_VISIBLE_DEVICES") &&
-           (gr_driver_traits()->mesa_draws || strstr(vendor, "NVIDIA")) && is_unseen();
-}
-
 static const char *advice(const char *vendor, const char *renderer, bool same, CUresult code)
 {
     if (gr_machine_is_wsl())
@@ -81,13 +68,14 @@ static const char *advice(const char *vendor, const char *renderer, bool same, C
     if (gr_machine_setting("VGL_ISACTIVE"))
         return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
                "end (vglrun -d :0), or gr_egl_create().";
-    if (is_hidden(vendor))
+    if (gr_machine_setting("CUDA_VISIBLE_DEVICES") &&
+        (gr_driver_traits()->mesa_draws || strstr(vendor, "NVIDIA")) && is_unseen())
         return "CUDA_VISIBLE_DEVICES hides the drawing device from CUDA: add that device to the "
                "variable, or draw on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
     if (code == CUDA_ERROR_INVALID_VALUE && same)
         return "Both use the same device, so CUDA refuses the object itself, such as its format: "
                "docs/formats.md lists those that it accepts.";
-    if (is_cpu_renderer(renderer))
+    if (strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe") || strstr(renderer, "swrast"))
         return "OpenGL draws on the CPU. " GL_NATIVE_USE_NVIDIA " Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
         return "OpenGL draws on a GPU of another vendor. Draw on the NVIDIA "

@@ -249,21 +249,12 @@ static gr_status check_options(const gr_egl_options *o)
 }
 
 /*
- * Whether a driver may be missing. No driver is missing if the context was refused, for example for
- * its version, or if Mesa draws as intended but for another CUDA device.
- */
-static bool driver_may_be_missing(const struct gr_error_record *last)
-{
-    return strcmp(last->call, CREATE_CALL) != 0 &&
-           !(gr_driver_traits()->mesa_draws && strcmp(last->call, DEVICE_CALL) == 0);
-}
-
-/*
  * Records why no context was created: the error of the best candidate, with the devices that were
  * found.
  */
 static gr_status explain(const gr_egl_options *o, size_t tried, const char *found)
 {
+    const bool mesa_draws = gr_driver_traits()->mesa_draws;
     struct gr_error_record last;
     char hint[420] = "";
     gr_error_save(&last);
@@ -271,8 +262,13 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
         return gr_fail(GR_ERR_GL,
                        "The display of the `share` context is no longer available; found: %.240s.",
                        found);
-    if (tried == 0 || driver_may_be_missing(&last))
-        egl_vendor_advise(gr_driver_traits()->mesa_draws, hint, sizeof(hint));
+    /*
+     * No driver is missing if the context was refused, for example for its version, or if Mesa
+     * draws as intended but for another CUDA device.
+     */
+    if (tried == 0 || (strcmp(last.call, CREATE_CALL) != 0 &&
+                       !(mesa_draws && strcmp(last.call, DEVICE_CALL) == 0)))
+        egl_vendor_advise(mesa_draws, hint, sizeof(hint));
     if (tried == 0)
         return gr_fail(GR_ERR_GL, "No EGL device belongs to CUDA device %d; found: %.200s. %s",
                        o->cuda_device, found, hint);
@@ -291,16 +287,6 @@ struct search {
     struct current before;
     struct gr_error_record first;
 };
-
-/* Contexts can share objects on one display only. */
-static void keep_candidates_of_display(struct search *search, EGLDisplay display)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < search->count; i++)
-        if (search->candidates[i].display == display)
-            search->candidates[kept++] = search->candidates[i];
-    search->count = kept;
-}
 
 /* The last failure becomes the error of the call. */
 static gr_status open_candidate(void *of, size_t i)
@@ -322,10 +308,11 @@ static gr_status open_candidate(void *of, size_t i)
 static gr_status open_context(struct headless *egl, const gr_egl_options *o)
 {
     struct search search = {.egl = egl, .options = o, .before = save_current()};
-    search.count =
+    const size_t found =
         egl_find_candidates(o->cuda_device, search.candidates, search.found, sizeof(search.found));
-    if (o->share)
-        keep_candidates_of_display(&search, o->share->display);
+    for (size_t i = 0; i < found; i++) /* contexts can share objects on one display only */
+        if (!o->share || search.candidates[i].display == o->share->display)
+            search.candidates[search.count++] = search.candidates[i];
     return search.count ? gr_try(search.count, open_candidate, NULL, &search)
                         : explain(o, 0, search.found);
 }
@@ -357,10 +344,7 @@ gr_status gr_egl_make_current(const gr_egl *egl)
     GR_CALL();
     EGLBoolean done;
     GR_TRY(egl ? gr_live_check(GR_LIVE_EGL, egl) : gr_fork_check());
-    /*
-     * Without libEGL no EGL context can be current, and epoxy would end the process if it were
-     * called.
-     */
+    /* Without libEGL no EGL context can be current, and a call of epoxy would end the process. */
     if (!egl && !epoxy_has_egl())
         return GR_OK;
     if (egl)

@@ -42,19 +42,6 @@ static current_fn find_current(struct place *place)
     return current;
 }
 
-/* Returns glXGetProcAddressARB() of a loaded library, or NULL. */
-static address_fn find_glx_address(const char *file)
-{
-    address_fn address = NULL;
-    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
-        return NULL;
-    void *symbol = dlsym(library, "glXGetProcAddressARB");
-    memcpy(&address, &symbol, sizeof(symbol));
-    dlclose(library); /* the OpenGL context keeps the library loaded */
-    return address;
-}
-
 static bool is_egl(const struct gl_native *native)
 {
     return strcmp(native->interface, "EGL") == 0;
@@ -68,9 +55,15 @@ void *gl_proc_address(const struct gl_native *native, const char *name)
         memcpy(&found, &function, sizeof(found));
         return found;
     }
-    address_fn address = find_glx_address("libGLX.so.0");
-    if (!address)
-        address = find_glx_address("libGL.so.1");
+    address_fn address = NULL;
+    for (size_t i = 1; i < sizeof(places) / sizeof(places[0]) && !address; i++) { /* of GLX */
+        void *library = dlopen(places[i].file, RTLD_LAZY | RTLD_NOLOAD);
+        if (!library)
+            continue;
+        void *symbol = dlsym(library, "glXGetProcAddressARB");
+        memcpy(&address, &symbol, sizeof(symbol));
+        dlclose(library); /* the OpenGL context keeps the library loaded */
+    }
     return address ? address(name) : NULL;
 }
 

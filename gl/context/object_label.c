@@ -19,17 +19,10 @@ static struct gl_label read_label(GLenum kind, GLuint name)
     return label;
 }
 
-/* The address keeps apart the labels of two copies of grinterop in a process. */
-static void choose(struct gl_label *label)
-{
-    static _Atomic(uint64_t) made;
-    snprintf(label->text, sizeof(label->text), GL_LABEL_PREFIX "%" PRIu64 " (%p)",
-             atomic_fetch_add(&made, 1) + 1, (void *)&made);
-}
-
 bool gl_label_take(struct gl_label *label, const struct gl_context *context, unsigned kind,
                    unsigned name)
 {
+    static _Atomic(uint64_t) made;
     *label = (struct gl_label){""};
     if (!context->labels)
         return false;
@@ -37,7 +30,9 @@ bool gl_label_take(struct gl_label *label, const struct gl_context *context, uns
     *label = read_label(kind, name);
     if (*label->text)
         return false;
-    choose(label);
+    /* the address keeps apart the labels of two copies of grinterop in a process */
+    snprintf(label->text, sizeof(label->text), GL_LABEL_PREFIX "%" PRIu64 " (%p)",
+             atomic_fetch_add(&made, 1) + 1, (void *)&made);
     glObjectLabel(kind, name, -1, label->text);
     if (strcmp(read_label(kind, name).text, label->text) == 0)
         return true;

@@ -51,24 +51,13 @@ static gr_status make_marker(struct gl_group *group)
     group->marker = glCreateShader(GL_VERTEX_SHADER);
     glShaderSource(group->marker, 1, &text, NULL);
     const GLenum error = gl_errors_take();
-    const bool works = gl_group_is_current(group);
-    if (!works)
-        glDeleteShader(group->marker);
-    if (works)
+    if (gl_group_is_current(group))
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glCreateShader",
-                        "%s: `share_group` needs a shader object to recognise the share group, but "
-                        "OpenGL created none. Was the context lost (glGetGraphicsResetStatus)?",
-                        gr_call);
-}
-
-static struct gl_group *find_current(void)
-{
-    struct gl_group *group = groups;
-    while (group && !gl_group_is_current(group))
-        group = group->next;
-    return group;
+    glDeleteShader(group->marker);
+    return GL_FAIL(error, "glCreateShader",
+                   "%s: `share_group` needs a shader object to recognise the share group, but "
+                   "OpenGL created none. Was the context lost (glGetGraphicsResetStatus)?",
+                   gr_call);
 }
 
 static struct gl_group *make_group(void)
@@ -88,7 +77,9 @@ static struct gl_group *make_group(void)
 gr_status gl_context_join_group(struct gl_context *context)
 {
     GR_LOCKED(&groups_lock);
-    struct gl_group *group = find_current();
+    struct gl_group *group = groups;
+    while (group && !gl_group_is_current(group))
+        group = group->next;
     if (!group)
         group = make_group();
     if (!group)

@@ -32,10 +32,9 @@ static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield sto
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(
-        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glNamedBufferStorage",
-        "%s: OpenGL created no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", gr_call,
-        size, gr_s(size));
+    return GL_FAIL(error, "glNamedBufferStorage",
+                   "%s: OpenGL created no buffer of %zu byte%s. Is there memory left (nvidia-smi)?",
+                   gr_call, size, gr_s(size));
 }
 
 static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info)
@@ -50,13 +49,12 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glTextureStorage",
-                        "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u "
-                        "level%s. Does this OpenGL have the format, and is the size supported "
-                        "(GL_MAX_TEXTURE_SIZE)?",
-                        gr_call, info->internal_format, info->width, info->height, info->depth,
-                        info->levels, gr_s(info->levels));
+    return GL_FAIL(error, "glTextureStorage",
+                   "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u "
+                   "level%s. Does this OpenGL have the format, and is the size supported "
+                   "(GL_MAX_TEXTURE_SIZE)?",
+                   gr_call, info->internal_format, info->width, info->height, info->depth,
+                   info->levels, gr_s(info->levels));
 }
 
 /*

@@ -53,7 +53,8 @@ static bool probe_interop(const struct contexts *contexts, char *reason, size_t 
         gl_diagnose_devices(reason + length, size - (size_t)length);
         return true;
     }
-    bool named = gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
+    bool named = gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS &&
+                 gl_query_draws_on(device) == CUDA_SUCCESS;
     int length = snprintf(reason, size, "CUDA cannot register a buffer (%.60s%s). ",
                           gr_cuda_error_name(result),
                           named ? "" : ", and cuGLGetDevices does not name its device");

@@ -123,7 +123,7 @@ void gl_transports_order(struct gr_transport_choice *choice, struct gl_order *o,
     CUdevice computing;
     choice->crosses = asks && !is_created &&
                       gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
-                      !gl_draws_on(computing);
+                      gl_query_draws_on(computing) != CUDA_SUCCESS;
     if (*o->reach >= GL_REACH_PEER && !is_created) {
         order_across(choice, allowed, reaches, why);
         return;

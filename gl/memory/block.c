@@ -41,9 +41,7 @@ struct pool;
 
 struct gl_block {
     struct gl_block *next;
-    struct pool
-        /* NULL once the pool has ended; then only OpenGL has references to the remaining parts */
-        *pool;
+    struct pool *pool; /* NULL: it has ended, and only OpenGL has references to the parts left */
     struct gr_import *memory;
     struct gl_names *names; /* the OpenGL memory object */
     struct gr_ranges ranges;
@@ -315,6 +313,7 @@ static struct gl_part *make_part(struct pool *pool, size_t size)
         free(part);
         return NULL;
     }
+    part->memory = part->block->names->memory;
     part->cuda_has = true;
     part->import = (struct gr_import){
         .holds = 1,
@@ -326,9 +325,10 @@ static struct gl_part *make_part(struct pool *pool, size_t size)
     return part;
 }
 
-struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,
-                             CUdevice device, size_t size)
+struct gl_part *gl_part_make(struct gl_names *names, const struct gr_context *cuda, CUdevice device,
+                             size_t size)
 {
+    const struct gl_context *context = &names->left.context;
     GR_LOCKED(&lock);
     struct pool *pool = pools;
     while (pool &&
@@ -339,17 +339,10 @@ struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_c
     struct gl_part *part = pool ? make_part(pool, size) : NULL;
     if (pool && pool->cuda_parts == 0)
         end_pool(pool, true);
-    return part;
-}
-
-unsigned int gl_part_memory(const struct gl_part *part)
-{
-    return part->block->names->memory;
-}
-
-void gl_part_hold(struct gl_part *part, struct gl_names *names)
-{
+    if (!part)
+        return NULL;
     part->opengl_has = true;
     names->after = end_gl_hold;
     names->of_after = part;
+    return part;
 }

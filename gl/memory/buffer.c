@@ -25,11 +25,10 @@ static gr_status make_storage(struct gl_names *names, const struct gr_import *me
     if (found == size)
         return GR_OK;
     GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost() : GR_OK);
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glNamedBufferStorageMemEXT",
-                        "%s: OpenGL did not create the buffer of %zu byte%s in the CUDA memory, "
-                        "whose size is %zu; the buffer's size is %zu.",
-                        gr_call, size, gr_s(size), memory->size, found);
+    return GL_FAIL(error, "glNamedBufferStorageMemEXT",
+                   "%s: OpenGL did not create the buffer of %zu byte%s in the CUDA memory, "
+                   "whose size is %zu; the buffer's size is %zu.",
+                   gr_call, size, gr_s(size), memory->size, found);
 }
 
 /* ---- Memory of a tensor ---------------------------------------------------------------------- */
@@ -72,12 +71,11 @@ static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
                              const struct gl_wish *wish)
 {
     gr_endings_collect();
-    struct gl_part *part = gl_part_make(&r->gl.context, cuda, r->device, wish->size);
+    struct gl_part *part = gl_part_make(r->gl.owned, cuda, r->device, wish->size);
     if (!part)
         return gr_last_error()->status;
-    gl_part_hold(part, r->gl.owned);
     gr_external_make_buffer(&r->gl.external, cuda, &part->import, wish->size, wish->flags);
-    return make_storage(r->gl.owned, &part->import, wish->size, gl_part_memory(part), part->offset);
+    return make_storage(r->gl.owned, &part->import, wish->size, part->memory, part->offset);
 }
 
 gr_status gl_memory_make_buffer(struct gl_shared *r, const struct gr_context *cuda,

@@ -66,7 +66,7 @@ static gr_status find_drawing(CUdevice current, CUdevice *drawing, const struct 
 {
     CUresult result = gl_drawing_device(drawing);
     if (result == CUDA_SUCCESS) {
-        if (gl_draws_on(current))
+        if (gl_query_draws_on(current) == CUDA_SUCCESS)
             *drawing = current;
         return GR_OK;
     }

@@ -70,23 +70,6 @@ static const struct format *format_of(GLenum internal)
     return NULL;
 }
 
-/* ---- Targets --------------------------------------------------------------------------------- */
-
-static bool is_array(const gr_gl_image_desc *info)
-{
-    return info->target == GL_TEXTURE_2D_ARRAY;
-}
-
-static bool is_cube(const gr_gl_image_desc *info)
-{
-    return info->target == GL_TEXTURE_CUBE_MAP;
-}
-
-static bool is_3d(const gr_gl_image_desc *info)
-{
-    return info->target == GL_TEXTURE_3D;
-}
-
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
@@ -129,14 +112,14 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
 {
     VkImageCreateInfo image = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .flags = is_cube(info) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
-        .imageType = is_3d(info) ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
+        .flags = info->target == GL_TEXTURE_CUBE_MAP ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
+        .imageType = info->target == GL_TEXTURE_3D ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
         .format = format,
-        .extent = {info->width, info->height, is_3d(info) ? info->depth : 1},
+        .extent = {info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1},
         .mipLevels = info->levels ? info->levels : 1,
-        .arrayLayers = is_cube(info)    ? 6
-                       : is_array(info) ? info->depth
-                                        : 1,
+        .arrayLayers = info->target == GL_TEXTURE_CUBE_MAP   ? 6
+                       : info->target == GL_TEXTURE_2D_ARRAY ? info->depth
+                                                             : 1,
         .samples = VK_SAMPLE_COUNT_1_BIT,
         .tiling = VK_IMAGE_TILING_OPTIMAL,
     };
@@ -169,12 +152,13 @@ static gr_status map_into_cuda(struct gl_shared *r, const struct gr_context *cud
     gr_external_image_desc image = vulkan->image;
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &image);
     struct gr_import *import = vulkan->memory;
-    if (is_array(info))
+    if (info->target == GL_TEXTURE_2D_ARRAY)
         image.layers = info->depth; /* an image of Vulkan with one layer is no array */
     const gr_status status =
         gr_external_make_in(&r->gl.external, import, cuda, &part, r->vulkan->flags);
     /* With 3 levels or more, the NVIDIA driver (580) wants more memory than Vulkan allocated. */
-    if (status == GR_ERR_CUDA && is_array(info) && info->depth == 1 && info->levels > 1)
+    if (status == GR_ERR_CUDA && info->target == GL_TEXTURE_2D_ARRAY && info->depth == 1 &&
+        info->levels > 1)
         return gr_fail(GR_ERR_UNSUPPORTED,
                        "CUDA cannot share an array of one layer with %u level%s here. Use "
                        "GL_TEXTURE_2D, two layers or one level; or GR_TRANSPORT_INTEROP.",
@@ -196,9 +180,10 @@ static bool has_last_level(GLuint texture, const gr_gl_image_desc *info)
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_WIDTH, &width);
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_HEIGHT, &height);
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_DEPTH, &depth);
-    unsigned int slices = is_3d(info)      ? gr_level_extent(info->depth, (unsigned)level)
-                          : is_array(info) ? info->depth
-                                           : 1;
+    unsigned int slices = info->target == GL_TEXTURE_3D
+                              ? gr_level_extent(info->depth, (unsigned)level)
+                          : info->target == GL_TEXTURE_2D_ARRAY ? info->depth
+                                                                : 1;
     return (unsigned)width == gr_level_extent(info->width, (unsigned)level) &&
            (unsigned)height == gr_level_extent(info->height, (unsigned)level) &&
            (unsigned)depth == slices;
@@ -211,7 +196,7 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info)
     struct gl_names *names = r->gl.owned;
     glCreateTextures(info->target, 1, &names->texture);
     glTextureParameteri(names->texture, GL_TEXTURE_TILING_EXT, GL_OPTIMAL_TILING_EXT);
-    if (is_3d(info) || is_array(info))
+    if (info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY)
         glTextureStorageMem3DEXT(names->texture, levels, info->internal_format, width, height,
                                  depth, names->memory, 0);
     else
@@ -221,8 +206,8 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info)
     if (error == GL_NO_ERROR && has_last_level(names->texture, info))
         return GR_OK;
     GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost() : GR_OK);
-    return gr_fail_code(
-        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
+    return GL_FAIL(
+        error, "glTextureStorageMemEXT",
         "%s: OpenGL created no texture %s of %u x %u x %u texels with %u level%s in Vulkan memory.",
         gr_call, r->gl.format->name, info->width, info->height, info->depth, info->levels,
         gr_s(info->levels));

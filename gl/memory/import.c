@@ -32,9 +32,8 @@ gr_status gl_memory_import(struct gl_names *names, int fd, size_t size, bool ded
         gr_fd_close(fd);
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), what,
-                        "%s: OpenGL could not import %zu byte%s of memory.", gr_call, size,
-                        gr_s(size));
+    return GL_FAIL(error, what, "%s: OpenGL could not import %zu byte%s of memory.", gr_call, size,
+                   gr_s(size));
 }
 
 gr_status gl_memory_import_cuda(struct gl_names *names, const struct gr_import *memory)

@@ -116,6 +116,7 @@ struct gl_block;
 struct gl_part {
     struct gr_import import; /* the reference of CUDA */
     struct gl_block *block;
+    unsigned int memory;  /* the OpenGL memory object of the block */
     struct gl_part *next; /* the next part that OpenGL may still access */
     size_t offset, size;  /* the offset and size in the block */
     bool cuda_has, opengl_has;
@@ -127,16 +128,10 @@ bool gl_blocks_supported(void);
 /*
  * Allocates a part of at least `size` bytes on `device`, which the OpenGL context draws on.
  * `import` of the part holds one reference for CUDA; any thread may drop it by gr_import_drop().
- * After an error, which is recorded, returns NULL. Both contexts are current, and gl_errors_take()
- * has been called.
+ * The reference for OpenGL ends when `names`, the owner of the buffer, is deleted. After an error,
+ * which is recorded, returns NULL. Both contexts are current, and gl_errors_take() has been called.
  */
-struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,
-                             CUdevice device, size_t size);
-
-/* Returns the OpenGL memory object that contains the part. */
-unsigned int gl_part_memory(const struct gl_part *part);
-
-/* Adds an OpenGL reference, which ends when `names`, the owner of the buffer, is deleted. */
-void gl_part_hold(struct gl_part *part, struct gl_names *names);
+struct gl_part *gl_part_make(struct gl_names *names, const struct gr_context *cuda, CUdevice device,
+                             size_t size);
 
 #endif

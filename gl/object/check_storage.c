@@ -216,8 +216,6 @@ gr_status gl_object_check_copied(const gr_resource *resource, size_t n, const ch
     const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
-                        "OpenGL could not %s the bytes of %s%s.", what,
-                        gl_object_text(resource).text,
-                        n > 1 ? " or of another one in the batch" : "");
+    return GL_FAIL(error, gl_call, "OpenGL could not %s the bytes of %s%s.", what,
+                   gl_object_text(resource).text, n > 1 ? " or of another one in the batch" : "");
 }

@@ -59,9 +59,8 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
     if (*name && error == GL_NO_ERROR)
         return GR_OK;
     gr_fd_close(fd); /* only a successful import takes the fd */
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glImportSemaphoreFdEXT", "%s: OpenGL could not import a Vulkan semaphore.",
-                        gr_call);
+    return GL_FAIL(error, "glImportSemaphoreFdEXT",
+                   "%s: OpenGL could not import a Vulkan semaphore.", gr_call);
 }
 
 /* ---- A pair ---------------------------------------------------------------------------------- */
