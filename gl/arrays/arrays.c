@@ -206,24 +206,19 @@ static gr_status make_whole(const struct gl_resource *r, struct gl_arrays *array
     return make_array(&described, r->base.image.levels, &arrays->whole, r);
 }
 
-static gr_status fill_whole_level(const struct gl_resource *r, unsigned level, CUstream stream)
-{
-    const struct gl_arrays *a = r->arrays;
-    const struct extent e = extent_of(r, level);
-    CUarray whole, array;
-    GR_TRY(gr_level_array(a->whole, level, &whole));
-    for (unsigned layer = 0; layer < a->count; layer++) {
-        GR_TRY(gr_level_array(a->layers[layer], level, &array));
-        GR_TRY(gr_copy_level(&r->base, gr_copy_array(whole, layer), gr_copy_array(array, 0), e.size,
-                             stream));
-    }
-    return GR_OK;
-}
-
 static gr_status fill_whole(const struct gl_resource *r, CUstream stream)
 {
-    for (unsigned level = 0; level < r->base.image.levels; level++)
-        GR_TRY(fill_whole_level(r, level, stream));
+    const struct gl_arrays *a = r->arrays;
+    for (unsigned level = 0; level < r->base.image.levels; level++) {
+        const struct extent e = extent_of(r, level);
+        CUarray whole, array;
+        GR_TRY(gr_level_array(a->whole, level, &whole));
+        for (unsigned layer = 0; layer < a->count; layer++) {
+            GR_TRY(gr_level_array(a->layers[layer], level, &array));
+            GR_TRY(gr_copy_level(&r->base, gr_copy_array(whole, layer), gr_copy_array(array, 0),
+                                 e.size, stream));
+        }
+    }
     return GR_OK;
 }
 

@@ -123,15 +123,6 @@ static CUresult unmap(struct list *list, CUstream stream)
     return status == GR_OK ? CUDA_SUCCESS : compat_code();
 }
 
-/* Whether CUDA itself registered all of the resources. */
-static bool are_registered_by_cuda(unsigned int count, CUgraphicsResource *resources)
-{
-    for (unsigned int i = 0; i < count; i++)
-        if (!compat_handle_is_cudas(resources[i]))
-            return false;
-    return true;
-}
-
 static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream,
                              bool unmaps)
 {
@@ -144,7 +135,10 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
                              !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
-    if (are_registered_by_cuda(count, resources))
+    unsigned int of_cuda = 0;
+    while (of_cuda < count && compat_handle_is_cudas(resources[of_cuda]))
+        of_cuda++;
+    if (of_cuda == count) /* CUDA itself registered all of the resources */
         return unmaps ? compat_cuda()->GraphicsUnmapResources(count, resources, stream)
                       : compat_cuda()->GraphicsMapResources(count, resources, stream);
     CUresult code = check(&list, stream, unmaps);
@@ -224,8 +218,7 @@ static CUresult code_of_array(void)
                                                            : compat_code();
 }
 
-/* Like the driver, which registers an array of layers as a 3D image if the target is that of one.
- */
+/* Like the driver, which registers an array of layers as a 3D image if that is the target. */
 static CUarray slices_of(gr_buffer *buffer, unsigned index, unsigned level, const char *call)
 {
     CUarray array = NULL;

@@ -13,7 +13,7 @@
 #include "lib/base/flags.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
-#include "gl/staging/staging.h"
+#include "lib/resource/resource_types.h"
 
 #define IN_FLIGHT 4 /* of GR_COMPAT=in_flight */
 

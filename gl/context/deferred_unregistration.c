@@ -92,10 +92,8 @@ void gl_context_ended(void)
 
 struct gl_names *gl_names_make(const struct gl_context *context)
 {
-    struct gl_names *names = calloc(1, sizeof(*names));
-    if (!names)
-        gr_fail_memory();
-    else
+    struct gl_names *names = gr_check_memory(calloc(1, sizeof(*names)));
+    if (names)
         names->left.context = *context;
     return names;
 }

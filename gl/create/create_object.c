@@ -10,7 +10,6 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
-#include "lib/resource/resource.h"
 #include "lib/external/external.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
@@ -19,7 +18,6 @@
 #include "gl/context/saved_state.h"
 #include "gl/format/format.h"
 #include "gl/create/create.h"
-#include "gl/interop/interop.h"
 #include "gl/memory/memory.h"
 #include "gl/staging/staging.h"
 
@@ -133,6 +131,23 @@ static gr_status check_context(struct gl_context *context, const char *what, con
     return gl_context_refuse_es(context, what, "direct state access", instead);
 }
 
+static gr_status check_options(gr_gl_options *own, const gr_gl_options *options,
+                               struct gl_wish *wish, const struct gl_format *format)
+{
+    GR_TRY(GR_TAKE(gr_gl_options, own, options));
+    if (own->share_group || own->follow_storage)
+        return gr_fail(GR_ERR_UNSUPPORTED,
+                       "`%s` is for existing objects: create the object by OpenGL, and register it "
+                       "by gr_from_gl_buffer_with() or gr_from_gl_image_with().",
+                       own->share_group ? "share_group" : "follow_storage");
+    if (own->packed && wish->image)
+        return gr_fail(GR_ERR_UNSUPPORTED, "`packed` is for buffers: an image has its own memory.");
+    GR_TRY(gl_in_flight_check(own, wish->flags));
+    GR_TRY(check_context(&wish->context, "Creating objects",
+                         "gr_from_gl_buffer() or gr_from_gl_image() with an object of your own"));
+    return own->in_flight ? gl_staging_check_format(format, &wish->context) : GR_OK;
+}
+
 static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
@@ -140,27 +155,9 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
         wish->image ? gl_format_of(wish->image->internal_format) : NULL;
     struct gr_transport_choice *choice = &wish->choice;
     gr_gl_options own;
-    if (GR_TAKE(gr_gl_options, &own, options) != GR_OK)
+    if (check_options(&own, options, wish, format) != GR_OK)
         return NULL;
-    if (own.share_group || own.follow_storage) {
-        gr_fail(GR_ERR_UNSUPPORTED,
-                "`%s` is for existing objects: create the object by OpenGL, and register it by "
-                "gr_from_gl_buffer_with() or gr_from_gl_image_with().",
-                own.share_group ? "share_group" : "follow_storage");
-        return NULL;
-    }
-    if (own.packed && wish->image) {
-        gr_fail(GR_ERR_UNSUPPORTED, "`packed` is for buffers: an image has its own memory.");
-        return NULL;
-    }
     const unsigned by_frames = own.in_flight ? GR_TRANSPORT_PEER : 0;
-    if (gl_in_flight_check(&own, wish->flags) != GR_OK ||
-        check_context(&wish->context, "Creating objects",
-                      "gr_from_gl_buffer() or gr_from_gl_image() with an object of your own") !=
-            GR_OK)
-        return NULL;
-    if (own.in_flight && gl_staging_check_format(format, &wish->context) != GR_OK)
-        return NULL;
     unsigned allowed =
         gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames, uncopied | by_frames);
     if (!allowed)
@@ -177,24 +174,22 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     return gl_object_finish(wish->made, status, choice);
 }
 
+static gr_status check_buffer(size_t size, unsigned flags)
+{
+    GR_REFUSE_IF(flags & ~(unsigned)GR_IMAGE_FLAGS && size && !(size & ~(size_t)GR_BUFFER_FLAGS),
+                 "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
+                 size, flags);
+    GR_TRY(gr_flags_check(flags, false));
+    GR_REFUSE_IF(size == 0 || size > (size_t)PTRDIFF_MAX / 2,
+                 "A buffer cannot have %zu byte%s: pass its size.", size, gr_s(size));
+    return GR_OK;
+}
+
 gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl_options *options)
 {
     GR_CALL();
     struct gl_wish wish = {.size = size, .flags = flags};
-    if (flags & ~(unsigned)GR_IMAGE_FLAGS && size && !(size & ~(size_t)GR_BUFFER_FLAGS)) {
-        gr_fail(GR_ERR_INVALID_VALUE,
-                "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
-                size, flags);
-        return NULL;
-    }
-    if (gr_flags_check(flags, false) != GR_OK)
-        return NULL;
-    if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
-        gr_fail(GR_ERR_INVALID_VALUE, "A buffer cannot have %zu byte%s: pass its size.", size,
-                gr_s(size));
-        return NULL;
-    }
-    return create(&wish, options);
+    return check_buffer(size, flags) == GR_OK ? create(&wish, options) : NULL;
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -290,9 +285,7 @@ static gr_status check_options_of_tensor(const gr_gl_options *options)
 gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags, const gr_gl_options *options)
 {
     GR_CALL();
-    struct gl_wish wish = {
-        .flags = flags,
-    };
+    struct gl_wish wish = {.flags = flags};
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options) != GR_OK || check_options_of_tensor(&own) != GR_OK ||
         gr_tensor_check(tensor) != GR_OK ||

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Makes existing OpenGL objects resources: gr_from_gl_buffer(), gr_from_gl_image_with() and so on.
- */
+/* Makes existing OpenGL objects resources: gr_from_gl_buffer(), gr_from_gl_image_with() etc. */
 #include <grinterop/gl.h>
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/map.h"
-#include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
@@ -32,10 +30,7 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
         .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer, .held = true};
     if (resource)
         (void)gr_use_begin(&use);
-    /*
-     * From here on only the gr_buffer holds the registration. If the map failed, the registration
-     * ends now.
-     */
+    /* Now only the gr_buffer holds the registration, which ends here if the map failed. */
     GR_KEEP_ERROR();
     gr_resource_free(resource);
     return buffer;

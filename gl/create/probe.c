@@ -67,22 +67,17 @@ static bool probe_shared(const struct contexts *contexts, char *reason, size_t s
     return gl_memory_probe(&contexts->gl, &contexts->cuda, reason, size);
 }
 
-static const char *describe_copies(const struct gl_context *gl)
-{
-    if (!gl_staging_supported(gl))
-        return "The CPU makes the copies, since OpenGL lacks GL_ARB_buffer_storage or "
-               "GL_ARB_direct_state_access, as OpenGL ES does";
-    return "OpenGL keeps the host memory mapped, so that the CPU copies only write_discard objects "
-           "of up to " GL_COPY_BY_CPU_TEXT ", where the CPU is faster";
-}
-
 static bool probe_copy(const struct contexts *contexts, char *reason, size_t size)
 {
     snprintf(reason, size,
              "Works between any OpenGL and any CUDA device. Cost: a map (unless write_discard) and "
              "a release (unless read_only) copy all bytes through host memory, and the thread "
              "waits for OpenGL and for the stream. %s.%s",
-             describe_copies(&contexts->gl),
+             gl_staging_supported(&contexts->gl)
+                 ? "OpenGL keeps the host memory mapped, so that the CPU copies only write_discard "
+                   "objects of up to " GL_COPY_BY_CPU_TEXT ", where the CPU is faster"
+                 : "The CPU makes the copies, since OpenGL lacks GL_ARB_buffer_storage or "
+                   "GL_ARB_direct_state_access, as OpenGL ES does",
              gl_transfer_supported(gl_target_of(GL_RENDERBUFFER))
                  ? ""
                  : " Renderbuffers need OpenGL 4.3, OpenGL ES 3.2 or GL_ARB_copy_image.");

@@ -8,7 +8,7 @@
 extern const struct gr_backend gl_interop;
 extern const struct gl_maker gl_interop_maker;
 
-/* Makes `r` a resource. NULL if `r` is NULL, or after an error, which is recorded; frees `r` then.
+/* Makes `r` a resource. NULL if `r` is NULL or after an error, which is recorded; frees `r` then.
  */
 gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags);
 

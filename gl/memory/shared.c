@@ -90,12 +90,6 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
-/* Outside of a ring, OpenGL signals the end of its work before a map. */
-static gr_status leave_opengl(gr_resource *const resources[], size_t n)
-{
-    return resources[0]->in_a_ring ? GR_OK : end_use(resources, n);
-}
-
 /*
  * Outside of a ring, OpenGL waits for CUDA after a release. The mapping has ended, but the next
  * OpenGL commands may run before CUDA's work is done.
@@ -107,9 +101,10 @@ static gr_status enter_opengl(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
+/* Outside of a ring, OpenGL signals the end of its work before a map. */
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    GR_TRY(leave_opengl(resources, n));
+    GR_TRY(resources[0]->in_a_ring ? GR_OK : end_use(resources, n));
     return gr_external_map(resources, n, stream);
 }
 
@@ -122,7 +117,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 /* For memory of tensors. */
 static gr_status map_used(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    GR_TRY(leave_opengl(resources, n));
+    GR_TRY(resources[0]->in_a_ring ? GR_OK : end_use(resources, n));
     return gr_external_map_used(resources, n, stream);
 }
 

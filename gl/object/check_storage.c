@@ -10,7 +10,6 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
-#include "lib/resource/resource.h"
 #include "gl/context/object_label.h"
 #include "gl/context/saved_state.h"
 

@@ -6,7 +6,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
-#include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/object.h"
 

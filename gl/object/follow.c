@@ -39,17 +39,6 @@ static void end_old(struct gl_resource *r)
     resource->told = 0;
 }
 
-/* In a share group, the current context has registered the object now. */
-static void move_context(struct gl_context *context, const struct gl_context *now)
-{
-    struct gl_group *group = context->group;
-    if (!group)
-        return;
-    *context = *now;
-    context->group = group;
-    context->direct = false;
-}
-
 /* Moves everything that depends on the storage. */
 static void take_over(struct gl_resource *r, struct gl_resource *now, void *handle)
 {
@@ -69,7 +58,12 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     r->staging = now->staging;
     r->way = now->way;
     r->replaced = false;
-    move_context(&r->context, &now->context);
+    struct gl_group *group = r->context.group;
+    if (group) { /* the current context has registered the object now */
+        r->context = now->context;
+        r->context.group = group;
+        r->context.direct = false;
+    }
     gl_object_add_way(r);
 }
 

@@ -17,8 +17,6 @@
 #include "lib/resource/resource.h"
 #include "gl/texels/texel_shader.h"
 #include "gl/context/object_label.h"
-#include "gl/context/saved_state.h"
-#include "gl/context/shader_bindings.h"
 
 unsigned int gl_object_kind(const struct gl_resource *r)
 {

@@ -68,8 +68,7 @@ static struct gl_place place(const struct gl_staging *s)
 
 static void put_fence(struct gl_names *names, unsigned i)
 {
-    if (names->fences[i])
-        glDeleteSync(names->fences[i]);
+    glDeleteSync(names->fences[i]); /* which may be NULL */
     names->fences[i] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (!names->fences[i])
         glFinish(); /* nothing else waits for OpenGL; only a program without memory comes here */

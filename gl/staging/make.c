@@ -13,7 +13,6 @@
 #include "lib/base/error.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/resource.h"
 
 void gl_staging_end(struct gr_ending *ending, bool alive)
 {
