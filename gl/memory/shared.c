@@ -237,8 +237,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                                      : gl_memory_make_buffer(r, cuda, wish);
     r->gl.name = !r->gl.owned ? 0 : wish->image ? r->gl.owned->texture : r->gl.owned->buffer;
     if (status == GR_OK) {
-        gl_label_take(&r->gl.label, &r->gl.context, wish->image ? GL_TEXTURE : GL_BUFFER,
-                      r->gl.name);
+        gl_label_take(&r->gl.label, &r->gl.context, r->gl.kind, r->gl.name);
         r->gl.owned->label = r->gl.label;
     }
     return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair) : status;
@@ -259,6 +258,7 @@ gr_status gl_shared_create(struct gl_wish *wish)
     }
     r->gl.base.backend = wish->memory ? &gl_of_tensor : &gl_shared;
     r->gl.context = wish->context;
+    r->gl.kind = wish->image ? GL_TEXTURE : GL_BUFFER;
     gr_status status = gr_context_enter(&cuda, &entered);
     if (status == GR_OK) {
         status = make_parts(r, &cuda, wish);

@@ -26,13 +26,13 @@ static const char *follow_remedy(void)
 /* Whether the object exists. Another object may have its name. */
 static bool is_same(struct gl_resource *r)
 {
-    return gl_label_holds(&r->label, gl_object_kind(r), r->name);
+    return gl_label_holds(&r->label, r->kind, r->name);
 }
 
 /* For a resource whose object is gone: one that follows accepts another object of the name. */
 GR_NOINLINE static gr_status accept_other(struct gl_resource *r)
 {
-    const bool exists = gl_label_holds(&(struct gl_label){""}, gl_object_kind(r), r->name);
+    const bool exists = gl_label_holds(&(struct gl_label){""}, r->kind, r->name);
     if (exists && r->base.follows && !r->base.mapped) {
         r->replaced = true;
         return GR_OK;
@@ -112,11 +112,20 @@ GR_NOINLINE static gr_status check_image(const struct gl_resource *r)
     return check_level(r, &now);
 }
 
+/*
+ * Whether an object that gl_label_holds() has found has its storage for good: nothing replaces
+ * immutable storage, and the label is of grinterop, so no other object has it.
+ */
+static bool is_fixed(const struct gl_resource *r)
+{
+    return r->immutable && !r->replaced && gl_label_is_own(&r->label);
+}
+
 static inline gr_status check_one(struct gl_resource *r, CUstream stream)
 {
     if (!is_same(r))
         GR_TRY(accept_other(r));
-    else if (gl_object_is_fixed(r))
+    else if (is_fixed(r))
         return GR_OK;
     if (r->base.follows && !r->base.mapped)
         return gl_object_follow(r, stream);

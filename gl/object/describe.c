@@ -75,6 +75,7 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags)
         free(r);
         return NULL;
     }
+    r->kind = GL_BUFFER;
     r->immutable = gl_buffer_is_immutable(name, &r->context);
     return r;
 }
@@ -215,6 +216,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
     if (!r)
         return NULL;
     struct gl_image_storage storage;
+    r->kind = target == GL_RENDERBUFFER ? GL_RENDERBUFFER : GL_TEXTURE;
     r->target = gl_target_of(target);
     if (check_name(r) != GR_OK || read_storage(r, &storage) != GR_OK) {
         free(r);

@@ -78,11 +78,11 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
     now->in_flight = r->in_flight;
     now->shader = r->shader;
     now->reach = r->reach;
-    const bool labelled = gl_label_take(&now->label, &r->context, gl_object_kind(r), r->name);
+    const bool labelled = gl_label_take(&now->label, &r->context, r->kind, r->name);
     gr_status status = r->maker->make_side(now, r->base.flags, &handle);
     r->base.kernels = now->base.kernels;
     if (status != GR_OK && labelled)
-        gl_label_remove(&now->label, gl_object_kind(r), r->name);
+        gl_label_remove(&now->label, r->kind, r->name);
     if (status != GR_OK)
         return status;
     take_over(r, now, handle);

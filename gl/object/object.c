@@ -18,22 +18,14 @@
 #include "gl/texels/texel_shader.h"
 #include "gl/context/object_label.h"
 
-unsigned int gl_object_kind(const struct gl_resource *r)
-{
-    return !r->target                             ? GL_BUFFER
-           : r->target->target == GL_RENDERBUFFER ? GL_RENDERBUFFER
-                                                  : GL_TEXTURE;
-}
-
 struct gl_object_text gl_object_text(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
     struct gl_object_text object;
-    const unsigned int kind = gl_object_kind(r);
     snprintf(object.text, sizeof(object.text), "OpenGL %s %u",
-             kind == GL_BUFFER    ? "buffer"
-             : kind == GL_TEXTURE ? "texture"
-                                  : "renderbuffer",
+             r->kind == GL_BUFFER    ? "buffer"
+             : r->kind == GL_TEXTURE ? "texture"
+                                     : "renderbuffer",
              r->name);
     return object;
 }
@@ -48,10 +40,10 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
     r->maker = maker;
     gr_status status = gr_context_enter(&context, &entered);
     if (status == GR_OK) {
-        const bool labelled = gl_label_take(&r->label, &r->context, gl_object_kind(r), r->name);
+        const bool labelled = gl_label_take(&r->label, &r->context, r->kind, r->name);
         status = maker->make_side(r, flags, &handle);
         if (status != GR_OK && labelled)
-            gl_label_remove(&r->label, gl_object_kind(r), r->name);
+            gl_label_remove(&r->label, r->kind, r->name);
         else if (r->owned)
             r->owned->label = r->label;
         gr_context_leave(entered);

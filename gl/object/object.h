@@ -38,6 +38,7 @@ struct gl_resource {
         struct gr_external external; /* for the shared transport only */
     };
     struct gl_context context;
+    unsigned int kind; /* GL_BUFFER, GL_TEXTURE or GL_RENDERBUFFER */
     unsigned int name;
     struct gl_label label; /* of the object at its registration, by which it is recognised */
     bool immutable;        /* the storage can be neither replaced nor resized */
@@ -113,9 +114,6 @@ void gl_object_add_way(struct gl_resource *r);
 /* Gives a buffer that only grinterop knows the label GL_STAGING_LABEL. */
 void gl_object_label_staging(gr_resource *resource);
 
-/* GL_BUFFER, GL_TEXTURE or GL_RENDERBUFFER. */
-unsigned int gl_object_kind(const struct gl_resource *r);
-
 /* The text "OpenGL texture 3", for messages. */
 struct gl_object_text {
     char text[48];
@@ -129,15 +127,6 @@ struct gl_object_text gl_object_text(const gr_resource *resource);
  * `direct`: the context has direct state access.
  */
 size_t gl_buffer_storage(unsigned int name, bool direct);
-
-/*
- * Whether an object that gl_label_holds() has found has its storage for good: nothing replaces
- * immutable storage, and the label is of grinterop, so no other object has it.
- */
-static inline bool gl_object_is_fixed(const struct gl_resource *r)
-{
-    return r->immutable && !r->replaced && gl_label_is_own(&r->label);
-}
 
 /* Whether glBufferStorage allocated the storage, so that it cannot be replaced. */
 bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context);

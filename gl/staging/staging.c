@@ -160,18 +160,19 @@ static gr_status write_objects(gr_resource *const resources[], size_t n)
     return status;
 }
 
-/* Lets OpenGL copy what CUDA reads to the slots. */
+/* Lets OpenGL copy what CUDA reads to the slots. Those that are moved are signalled, too. */
 static gr_status read_objects(gr_resource *const resources[], size_t n, predicate *moved,
                               predicate *signalled)
 {
     const struct gl_staging_kind *kind = kind_of(resources);
     gr_status status = GR_OK;
+    if (!choose(resources, n, signalled))
+        return GR_OK;
     if (choose(resources, n, moved)) {
         GR_TRY(kind->to_gl(resources, n, true));
         status = move_chosen(resources, n, true);
     }
-    if (!choose(resources, n, signalled))
-        return status;
+    choose(resources, n, signalled);
     /* also after an error: a later map has to wait for the copies that were issued */
     const gr_status ended = kind->from_gl(resources, n, true);
     return status == GR_OK ? ended : status;
