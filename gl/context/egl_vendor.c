@@ -36,9 +36,7 @@ struct text {
     bool named;         /* the message has mentioned the driver */
 };
 
-static void append(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
-
-static void append(struct text *t, const char *format, ...)
+GR_PRINTF(2, 3) static void append(struct text *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

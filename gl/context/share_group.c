@@ -60,30 +60,22 @@ static gr_status make_marker(struct gl_group *group)
                    gr_call);
 }
 
-static struct gl_group *make_group(void)
-{
-    struct gl_group *group = gr_check_memory(calloc(1, sizeof(*group)));
-    if (!group)
-        return NULL;
-    if (make_marker(group) != GR_OK) {
-        free(group);
-        return NULL;
-    }
-    group->next = groups;
-    groups = group;
-    return group;
-}
-
 gr_status gl_context_join_group(struct gl_context *context)
 {
     GR_LOCKED(&groups_lock);
     struct gl_group *group = groups;
     while (group && !gl_group_is_current(group))
         group = group->next;
-    if (!group)
-        group = make_group();
-    if (!group)
-        return gr_last_error()->status;
+    if (!group) {
+        group = gr_check_memory(calloc(1, sizeof(*group)));
+        const gr_status status = group ? make_marker(group) : GR_ERR_NO_MEMORY;
+        if (status != GR_OK) {
+            free(group);
+            return status;
+        }
+        group->next = groups;
+        groups = group;
+    }
     group->users++;
     context->group = group;
     context->direct = false; /* other contexts of the group may have an older version */

@@ -108,24 +108,6 @@ static struct gl_block *make_block(struct pool *pool, size_t size)
     return block;
 }
 
-/* Removes an empty block from the pool if another block is empty, too. */
-static struct gl_block *take_spare(struct pool *pool)
-{
-    struct gl_block **spare = NULL;
-    for (struct gl_block **link = &pool->blocks; *link; link = &(*link)->next) {
-        if ((*link)->ranges.taken > 0)
-            continue;
-        if (!spare) {
-            spare = link;
-            continue;
-        }
-        struct gl_block *taken = *link;
-        *link = taken->next;
-        return taken;
-    }
-    return NULL;
-}
-
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 static struct pool *make_pool(const struct gl_context *context, const struct gr_context *cuda,
@@ -174,15 +156,23 @@ static void end_list(struct gl_part *list)
 /* Frees empty blocks except one. The OpenGL context is current. */
 static void trim(struct pool *pool)
 {
-    struct gl_block *spare;
+    bool has_spare = false;
     gr_entered entered;
     if (!pool->emptied)
         return;
     pool->emptied = false;
     GR_KEEP_ERROR();
     bool alive = gr_context_try(&pool->cuda, &entered);
-    while ((spare = take_spare(pool)))
-        end_block(spare, alive);
+    for (struct gl_block **link = &pool->blocks, *block; (block = *link);) {
+        const bool is_empty = block->ranges.taken == 0;
+        if (is_empty && has_spare) {
+            *link = block->next;
+            end_block(block, alive);
+        } else {
+            has_spare |= is_empty;
+            link = &block->next;
+        }
+    }
     gr_context_leave(entered);
 }
 

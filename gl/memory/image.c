@@ -133,10 +133,7 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
     if (!r->vulkan)
         return gr_last_error()->status == GR_ERR_INVALID_VALUE ? gr_error_set_call()
                                                                : gr_last_error()->status;
-    /*
-     * grinterop uses this resource internally, so remove it from the table of the application's
-     * live objects
-     */
+    /* it is internal, and no live object of the application */
     gr_live_remove(GR_LIVE_RESOURCE, r->vulkan);
     gr_error_restore(&before);
     return GR_OK;

@@ -52,9 +52,6 @@ struct gl_shared {
     gr_resource *vulkan;          /* for images only: the memory on the private Vulkan device */
 };
 
-/* Casts the resource; NULL if it does not have the shared transport. */
-struct gl_shared *gl_shared_of(const gr_resource *resource);
-
 /* An OpenGL object to create, with checked arguments. */
 struct gl_wish {
     size_t size;                   /* of a buffer */

@@ -18,6 +18,11 @@
 #include "gl/context/object_label.h"
 #include "gl/context/saved_state.h"
 
+static struct gl_shared *shared_of(const gr_resource *resource)
+{
+    return (struct gl_shared *)resource;
+}
+
 /* ---- Operations ------------------------------------------------------------------------------ */
 
 static void describe(const gr_resource *resource, char *text, size_t size)
@@ -25,13 +30,13 @@ static void describe(const gr_resource *resource, char *text, size_t size)
     gl_object_describe(resource, text, size);
     const size_t length = strlen(text);
     snprintf(text + length, size - length, ", with %s",
-             gl_timeline_text(gl_shared_of(resource)->timeline));
+             gl_timeline_text(shared_of(resource)->timeline));
 }
 
 /* Returns the pair that the resource has now, if OpenGL knows it. */
 static struct gl_timeline *timeline_of(const gr_resource *resource)
 {
-    const struct gl_shared *r = (const struct gl_shared *)resource;
+    const struct gl_shared *r = shared_of(resource);
     struct gr_semaphore_pair *now = resource->sync.pair;
     return now && now->end == r->timeline->pair.end ? (struct gl_timeline *)now : r->timeline;
 }
@@ -135,7 +140,7 @@ static bool waits_in_thread(const gr_resource *resource)
 /* The CUDA context is current. */
 static gr_status export_memory(const gr_resource *resource, struct gr_memory_export *memory)
 {
-    const struct gl_shared *r = gl_shared_of(resource);
+    const struct gl_shared *r = shared_of(resource);
     const struct gr_import *import = r->gl.external.memory;
     *memory = (struct gr_memory_export){
         .fd = -1,
@@ -154,17 +159,17 @@ static gr_status export_semaphore(const gr_resource *resource, const gr_semaphor
 {
     GR_ENTER(&semaphore->context);
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
-    return gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
+    return gl_vulkan_semaphore_fd(shared_of(resource)->device, semaphore, &info->fd);
 }
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    return gl_vulkan_semaphore(gl_shared_of(resource)->device, true);
+    return gl_vulkan_semaphore(shared_of(resource)->device, true);
 }
 
 static struct gr_semaphore_pair *create_pair(const gr_resource *resource)
 {
-    const struct gl_shared *r = gl_shared_of(resource);
+    const struct gl_shared *r = shared_of(resource);
     if (!gl_context_is_current(&r->gl.context))
         return NULL;
     GR_KEEP_ERROR();
@@ -191,7 +196,7 @@ static gr_status unregister(gr_resource *resource)
 
 static void destroy(gr_resource *resource)
 {
-    struct gl_shared *r = gl_shared_of(resource);
+    struct gl_shared *r = shared_of(resource);
     gr_external_end(&r->gl.external);
     end_parts(r);
     gr_live_free_memory(GR_LIVE_RESOURCE, r);
@@ -211,13 +216,6 @@ static const struct gr_backend gl_shared = {OPERATIONS, .map = map, .unmap = unm
                                             .abandon = gr_sync_release},
                                gl_of_tensor = {OPERATIONS, .map = map_used, .unmap = unmap_used,
                                                .abandon = gr_external_unmap_used};
-
-struct gl_shared *gl_shared_of(const gr_resource *resource)
-{
-    return resource && resource->backend->transport == GR_TRANSPORT_SHARED
-               ? (struct gl_shared *)resource
-               : NULL;
-}
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 

@@ -96,7 +96,8 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
 
 bool gl_object_on_thread(const gr_resource *resource)
 {
-    return gl_context_is_current(&((const struct gl_resource *)resource)->context);
+    const struct gl_resource *r = (const struct gl_resource *)resource;
+    return gl_context_is_current(&r->context);
 }
 
 bool gl_object_is_gone(const gr_resource *resource)

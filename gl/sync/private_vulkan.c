@@ -38,10 +38,7 @@ static struct private_vulkan *open_device(CUdevice cuda)
     }
     vulkan->cuda = cuda;
     const gr_vk_headless_info *h = vulkan->handles = gr_vk_headless_get_info(vulkan->headless);
-    /*
-     * grinterop uses this device internally, so remove it from the table of the application's live
-     * objects
-     */
+    /* it is internal, and no live object of the application */
     gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless);
     PFN_vkGetDeviceProcAddr get =
         (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
@@ -82,10 +79,7 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline)
     gr_semaphore *semaphore = gr_semaphore_create_vk(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY);
     gr_vk_device_free(device); /* the semaphore keeps the device alive */
-    /*
-     * grinterop uses this semaphore internally, so remove it from the table of the application's
-     * live objects
-     */
+    /* it is internal, and no live object of the application */
     if (semaphore)
         gr_live_remove(GR_LIVE_SEMAPHORE, semaphore);
     if (!semaphore || semaphore->handle)
