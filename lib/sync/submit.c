@@ -286,6 +286,17 @@ static gr_status check_alive(gr_submit *submit)
                : gr_live_refuse(GR_LIVE_SUBMIT, submit);
 }
 
+/* Lists the resources that are still in the submit. False if it was committed. */
+static bool list_resources(struct gr_submit_made *s, struct gr_submit_list *list)
+{
+    GR_LOCKED(&lock);
+    *list = (struct gr_submit_list){.at = s->list};
+    for (size_t i = 0; i < s->count; i++)
+        if (s->uses[i].sync)
+            s->list[list->count++] = s->uses[i].resource;
+    return !s->committed;
+}
+
 gr_status gr_submit_settle_all(gr_submit *submit)
 {
     GR_TRY(check_alive(submit));
@@ -316,9 +327,10 @@ gr_status gr_submit_commit(gr_submit *submit)
 {
     GR_CALL();
     GR_TRY(check_alive(submit));
-    const gr_resource *resource;
-    for (size_t place = 0; (resource = gr_submit_next(submit, &place));)
-        GR_TRY(gr_submit_refuse_in_flight(resource));
+    struct gr_submit_list list;
+    list_resources(made_of(submit), &list);
+    for (size_t i = 0; i < list.count; i++)
+        GR_TRY(gr_submit_refuse_in_flight(list.at[i]));
     return gr_submit_settle_all(submit);
 }
 
@@ -351,30 +363,14 @@ bool gr_submit_is_committed(gr_submit *submit)
     return made_of(submit)->committed;
 }
 
-gr_status gr_submit_check_begun(gr_submit *submit)
+gr_status gr_submit_check_begun(gr_submit *submit, struct gr_submit_list *list)
 {
     GR_TRY(check_alive(submit));
-    if (gr_submit_is_committed(submit))
+    if (!list_resources(made_of(submit), list))
         return gr_fail(GR_ERR_STATE, "The submit has been committed already: begin another one.");
-    const gr_resource *before = NULL, *resource;
-    for (size_t place = 0; (resource = gr_submit_next(submit, &place)); before = resource)
-        GR_TRY(check_context(resource, before));
+    for (size_t i = 0; i < list->count; i++)
+        GR_TRY(check_context(list->at[i], i ? list->at[i - 1] : NULL));
     return GR_OK;
-}
-
-size_t gr_submit_size(const gr_submit *submit)
-{
-    return ((const struct gr_submit_made *)submit)->count;
-}
-
-const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)
-{
-    struct gr_submit_made *s = made_of(submit);
-    const gr_resource *found = NULL;
-    GR_LOCKED(&lock);
-    for (; *place < s->count && !found; ++*place)
-        found = s->uses[*place].sync ? s->uses[*place].resource : NULL;
-    return found;
 }
 
 void *gr_submit_scratch(gr_submit *submit, size_t size)

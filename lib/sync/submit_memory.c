@@ -13,7 +13,8 @@
 #include "lib/base/lock.h"
 
 #define BYTES_FOR_EACH                                                                             \
-    (sizeof(struct gr_submit_use) + 2 * sizeof(gr_semaphore *) + 3 * sizeof(uint64_t))
+    (sizeof(struct gr_submit_use) + sizeof(gr_resource *) + 2 * sizeof(gr_semaphore *) +           \
+     3 * sizeof(uint64_t))
 
 #define MOST_SPARE 48
 #define UNUSED     16 /* of the spare ones, as gr.h says */
@@ -82,6 +83,7 @@ static bool make_room(struct gr_submit_made *s, size_t n)
     s->waited_before = s->signal_values + n;
     s->waits = (gr_semaphore **)(s->waited_before + n);
     s->signals = s->waits + n;
+    s->list = (const gr_resource **)(s->signals + n);
     return true;
 }
 

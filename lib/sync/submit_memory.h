@@ -27,6 +27,7 @@ struct gr_submit_made {
     size_t room;  /* the size of each array; all arrays are one allocation */
     struct gr_submit_use *uses;
     gr_semaphore **waits, **signals;
+    const gr_resource **list; /* of gr_submit_list */
     uint64_t *wait_values, *signal_values;
     /* for each binary semaphore in `waits`: the value of its field `waited` before this submit */
     uint64_t *waited_before;

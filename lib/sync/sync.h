@@ -431,19 +431,17 @@ void gr_submit_filled(gr_submit *submit);
 /* Whether a live submit was committed. */
 bool gr_submit_is_committed(gr_submit *submit);
 
-/*
- * Checks before a commit: GR_ERR_STATE if the submit was committed, GR_ERR_INVALID_VALUE for NULL.
- */
-gr_status gr_submit_check_begun(gr_submit *submit);
-
-/* Returns the number of resources with which the submit began. Some may have left it since. */
-size_t gr_submit_size(const gr_submit *submit);
+/* The resources that are in a submit. Valid until the next list, or the end of the submit. */
+struct gr_submit_list {
+    const gr_resource *const *at;
+    size_t count;
+};
 
 /*
- * Returns the next resource of the submit at or after *place; NULL after the last. *place is 0 at
- * first.
+ * Checks before a commit, and lists the resources: those that left the submit are missing.
+ * GR_ERR_STATE if the submit was committed, GR_ERR_INVALID_VALUE for NULL.
  */
-const gr_resource *gr_submit_next(gr_submit *submit, size_t *place);
+gr_status gr_submit_check_begun(gr_submit *submit, struct gr_submit_list *list);
 
 /*
  * Returns memory that belongs to the submit, with undefined contents. It is valid until the next

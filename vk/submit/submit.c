@@ -47,7 +47,7 @@ static gr_status make_arrays(struct vk_submit *m, const VkSubmitInfo *v1)
         (size_t)m->info->waitSemaphoreInfoCount + m->info->signalSemaphoreInfoCount;
     const size_t own_buffers = m->info->commandBufferInfoCount, buffers = own_buffers + 2;
     const size_t points = own_points + m->submit->wait_count + m->submit->signal_count + 1;
-    const size_t count = gr_submit_size(m->submit), ways = 2 + 2 * m->desc.use_count;
+    const size_t count = m->list.count, ways = 2 + 2 * m->desc.use_count;
     GR_REFUSE_IF(m->desc.use_count > count,
                  "`use_count` is %zu, but the submit has only %zu resource%s.", m->desc.use_count,
                  count, gr_s(count));
@@ -80,9 +80,8 @@ static gr_status begin(struct vk_submit *m, const VkSubmitInfo2 *info, const VkS
 {
     GR_TRY(v1 ? vk_submit_check_v1(m, v1) : take_info(m, info));
     GR_TRY(make_arrays(m, v1));
-    const gr_resource *each;
-    for (size_t place = 0; (each = gr_submit_next(m->submit, &place));) {
-        m->resources[m->resource_count] = vk_resource_of(each);
+    for (size_t i = 0; i < m->list.count; i++) {
+        m->resources[m->resource_count] = vk_resource_of(m->list.at[i]);
         m->resource_count += m->resources[m->resource_count] != NULL;
     }
     m->device = m->resource_count ? m->resources[0]->binding.device : NULL;
@@ -107,7 +106,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
 {
     GR_CALL();
     struct vk_submit m = {.submit = submit, .stages = stages};
-    GR_TRY(gr_submit_check_begun(submit));
+    GR_TRY(gr_submit_check_begun(submit, &m.list));
     GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
     GR_TRY(begin(&m, info, NULL));
     GR_TRY(fill(&m));
@@ -121,7 +120,7 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
     GR_CALL();
     static const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
     struct vk_submit m = {.submit = submit, .stages = stages};
-    GR_TRY(gr_submit_check_begun(submit));
+    GR_TRY(gr_submit_check_begun(submit, &m.list));
     GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the VkSubmitInfo.");
     GR_TRY(begin(&m, NULL, info ? info : &nothing));
     GR_TRY(fill(&m));
@@ -134,7 +133,7 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
 
 static gr_status check(struct vk_submit *m, const gr_vk_submit_desc *given)
 {
-    GR_TRY(gr_submit_check_begun(m->submit));
+    GR_TRY(gr_submit_check_begun(m->submit, &m->list));
     GR_REFUSE_IF(!given, "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
     GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given));
     GR_REFUSE_IF(m->desc.info && m->desc.info_v1,

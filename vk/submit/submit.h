@@ -68,6 +68,7 @@ void vk_recording_release(gr_vk_device *device, struct vk_recording *recording, 
 /* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
 struct vk_submit {
     gr_submit *submit;
+    struct gr_submit_list list;
     const VkSubmitInfo2 *info;    /* of the application, or `converted`, or an empty one */
     VkSubmitInfo2 converted;      /* the VkSubmitInfo of the application */
     bool is_v1;                   /* the result is a VkSubmitInfo for vkQueueSubmit */
