@@ -64,7 +64,6 @@ static void end_queued(struct gr_ending *ending, bool alive)
 
 gr_status gr_external_unregister(gr_resource *resource)
 {
-    GR_CALL_AS("gr_resource_close");
     struct gr_external *r = gr_external_of(resource);
     struct leftover left = {.ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory};
     const struct gr_last_work *work = &left.sync.work;

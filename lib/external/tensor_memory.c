@@ -16,7 +16,6 @@ static struct gr_tensor_memory *memory_of(const struct gr_import *import)
 /* The streams of the mappings belong to the context of the tensor. */
 static gr_status begin_use(const struct gr_import *import, CUstream stream, bool writes)
 {
-    GR_CALL_AS("gr_map");
     const gr_tensor *tensor = memory_of(import)->tensor;
     return gr_tensor_begin_use(tensor, stream, &tensor->context, writes);
 }

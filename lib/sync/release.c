@@ -7,11 +7,10 @@
 
 static gr_status refuse_claimed(void)
 {
-    return gr_fail_code(
-        GR_ERR_STATE, GR_DOMAIN_NONE, 0, NULL, "release",
-        "A submit that has begun will wait for the last signal of the resource's binary "
-        "semaphore, which cannot be signalled again before that: call "
-        "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
+    return gr_fail(GR_ERR_STATE,
+                   "A submit that has begun will wait for the last signal of the resource's binary "
+                   "semaphore, which cannot be signalled again before that: call "
+                   "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
 }
 
 /* Waits for the last signal before the next one. */

@@ -18,7 +18,6 @@
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)
 {
-    GR_CALL_AS("pthread_mutex_init");
     if (!gr_lock_init(&semaphore->lock, GR_LOCK_SEMAPHORE))
         return gr_fail_memory();
     gr_uses_init(&semaphore->uses, GR_LOCK_STREAM_USES);

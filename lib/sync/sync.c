@@ -62,7 +62,6 @@ gr_status gr_sync_finish_work(gr_resource *resource)
 
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 {
-    GR_CALL_AS("Waiting for CUDA");
     GR_ENTER(&resources[0]->context);
     for (size_t i = 0; i < n; i++)
         GR_TRY(gr_sync_finish_work(resources[i]));

@@ -262,7 +262,6 @@ static void describe(gr_vk_device *device)
 
 static gr_vk_device *new_device(const gr_vk_device_desc *info)
 {
-    GR_CALL_AS("gr_vk_device_from_vk");
     gr_vk_device *device = calloc(1, sizeof(*device));
     if (!device || !gr_lock_init(&device->lock, GR_LOCK_VULKAN_DEVICE)) {
         free(device);

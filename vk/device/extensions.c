@@ -37,8 +37,6 @@ static const struct {
 gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice device,
                             struct vk_extensions *extensions)
 {
-    static const char call[] = "vkEnumerateDeviceExtensionProperties";
-    GR_CALL_AS(call);
     PFN_vkEnumerateDeviceExtensionProperties enumerate = vk->vkEnumerateDeviceExtensionProperties;
     *extensions = (struct vk_extensions){0};
     VkResult result = enumerate(device, NULL, &extensions->count, NULL);
@@ -51,7 +49,8 @@ gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice devi
     if (result == VK_SUCCESS)
         return GR_OK;
     vk_extensions_end(extensions);
-    return vk_fail(result, call, "The device did not list its extensions.");
+    return vk_fail(result, "vkEnumerateDeviceExtensionProperties",
+                   "The device did not list its extensions.");
 }
 
 bool vk_extensions_have(const struct vk_extensions *extensions, const char *name)

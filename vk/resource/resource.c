@@ -55,7 +55,6 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    GR_CALL_AS("gr_ring_send");
     return vk_semaphore_create(vk_resource_of(resource)->binding.device, VK_SEMAPHORE_TYPE_TIMELINE,
                                VK_OF_SEMAPHORE);
 }

@@ -148,7 +148,6 @@ static gr_status move(gr_resource *resource, const struct vk_staging *staging,
 
 static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
-    GR_CALL_AS("gr_map");
     struct vk_staging *staging = vk_staging_of(gr_external_of(resource));
     if (!resource->sync.owes)
         owe_nothing(staging);

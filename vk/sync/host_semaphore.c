@@ -250,8 +250,6 @@ static void CUDA_CB run_points(void *user)
 static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_signal,
                          CUstream stream)
 {
-    const char *call = is_signal ? "gr_semaphore_signal" : "gr_semaphore_wait";
-    GR_CALL_AS(call);
     struct host_point *first = NULL, **end = &first;
     for (size_t i = 0; i < n; i++) {
         struct host_semaphore *s = (struct host_semaphore *)points[i].semaphore;
