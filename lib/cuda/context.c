@@ -23,10 +23,11 @@ void gr_context_identify(struct gr_context *context)
  */
 bool gr_context_is_gone(const struct gr_context *context)
 {
+    const struct gr_driver_api *cu = gr_driver();
     unsigned long long id;
-    if (!GR_DRIVER_HAS(gr_driver(), CtxGetId))
+    if (!GR_DRIVER_HAS(cu, CtxGetId))
         return false;
-    CUresult result = gr_driver()->CtxGetId(context->handle, &id);
+    CUresult result = cu->CtxGetId(context->handle, &id);
     return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
            (result == CUDA_SUCCESS && context->id && id != context->id);
 }

@@ -407,7 +407,7 @@ void gr_sync_end(struct gr_sync *sync, bool alive);
  */
 gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring);
 
-/* Implements gr_submit_commit(). Accepts frames in flight, which gr_vk_submit() has copied. */
+/* Commits a checked submit. Accepts frames in flight, which gr_vk_submit() has copied. */
 gr_status gr_submit_settle_all(gr_submit *submit);
 
 /*
