@@ -53,6 +53,13 @@ GR_API gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code
                               const char *code_name, const char *call, const char *format, ...)
     GR_PRINTF(6, 7);
 
+/* For functions that return an object: `return gr_null(gr_fail(...))`. */
+static inline void *gr_null(gr_status status)
+{
+    (void)status;
+    return NULL;
+}
+
 /* The plural suffix in messages: `"%zu slot%s", n, gr_s(n)`. */
 static inline const char *gr_s(unsigned long long n)
 {

@@ -73,19 +73,9 @@ void gr_lock_check_free(void);
 
 void gr_lock_forget(const struct gr_lock *lock);
 #else
-static inline void gr_lock_check_free(void)
-{
-}
-
-static inline void gr_lock_check(const struct gr_lock *lock)
-{
-    (void)lock;
-}
-
-static inline void gr_lock_forget(const struct gr_lock *lock)
-{
-    (void)lock;
-}
+#define gr_lock_check_free() ((void)0)
+#define gr_lock_check(lock)  ((void)(lock))
+#define gr_lock_forget(lock) ((void)(lock))
 #endif
 
 /* Returns whether the lock was made: memory may be missing. */

@@ -329,10 +329,8 @@ const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
 {
     GR_CALL();
     static struct gr_lock lock = GR_LOCK(DRIVER_TABLES);
-    if (!made || !fill || !table) {
-        gr_fail(GR_ERR_INVALID_VALUE, "An argument is NULL: call gr_cuda().");
-        return NULL;
-    }
+    if (!made || !fill || !table)
+        return gr_null(gr_fail(GR_ERR_INVALID_VALUE, "An argument is NULL: call gr_cuda()."));
     if (!gr_driver_load())
         return NULL;
     GR_LOCKED(&lock);

@@ -90,10 +90,6 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                      sizeof(resource->first[0]));
 }
 
-/*
- * Takes a buffer other than the next one. All buffers in `first` may be in use, because callers may
- * still have buffers whose mapping has ended.
- */
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
     for (int i = 1; i < GR_BUFFERS_IN_TURN; i++) {

@@ -91,7 +91,7 @@ static inline bool gr_group_has(gr_resource *const resources[], size_t n)
 
 /*
  * Returns an unused buffer if the next one is in use; NULL if out of memory. Allocates only if all
- * buffers are in use.
+ * buffers are in use: callers may still have buffers whose mapping has ended.
  */
 gr_buffer *gr_buffer_take_other(gr_resource *resource) GR_COLD;
 

@@ -81,10 +81,8 @@ gr_semaphore *gr_semaphore_from_handle(const gr_semaphore_desc *desc)
     GR_CALL();
     struct gr_context context;
     gr_semaphore_desc own;
-    if (!desc) {
-        gr_fail(GR_ERR_INVALID_VALUE, "`desc` is NULL: describe the semaphore.");
-        return NULL;
-    }
+    if (!desc)
+        return gr_null(gr_fail(GR_ERR_INVALID_VALUE, "`desc` is NULL: describe the semaphore."));
     if (GR_TAKE(gr_semaphore_desc, &own, desc) != GR_OK || !gr_driver_load() ||
         gr_context_choose(&context, gr_device_first) != GR_OK)
         return NULL;
@@ -151,8 +149,7 @@ const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
     GR_CALL();
     if (!gr_semaphore_is_none(semaphore))
         return gr_semaphore_check_given(semaphore) == GR_OK ? &semaphore->info : NULL;
-    gr_fail(GR_ERR_INVALID_VALUE, "There is no semaphore: did its creation fail?");
-    return NULL;
+    return gr_null(gr_fail(GR_ERR_INVALID_VALUE, "There is no semaphore: did its creation fail?"));
 }
 
 uint64_t gr_semaphore_last(const gr_semaphore *semaphore)

@@ -95,8 +95,7 @@ struct gr_submit_made *gr_submit_memory_take(size_t n)
     if (!s || !make_room(s, n)) {
         if (s)
             gr_submit_memory_give(s);
-        gr_fail_memory();
-        return NULL;
+        return gr_null(gr_fail_memory());
     }
     s->committed = s->filled = false;
     s->count = 0;

@@ -265,8 +265,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
     gr_vk_device *device = calloc(1, sizeof(*device));
     if (!device || !gr_lock_init(&device->lock, GR_LOCK_VULKAN_DEVICE)) {
         free(device);
-        gr_fail_memory();
-        return NULL;
+        return gr_null(gr_fail_memory());
     }
     device->uses = device->holds = device->pins = 1;
     device->physical_device = info->physical_device;
@@ -288,13 +287,11 @@ gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
     gr_vk_device_desc info;
     if (vk_take_desc(&info, given, true) != GR_OK || gr_transports_check(info.transports) != GR_OK)
         return NULL;
-    if (info.transports && !(info.transports & used)) {
-        gr_fail(GR_ERR_UNSUPPORTED,
-                "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
-                "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
-                info.transports);
-        return NULL;
-    }
+    if (info.transports && !(info.transports & used))
+        return gr_null(gr_fail(GR_ERR_UNSUPPORTED,
+                               "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
+                               "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
+                               info.transports));
     if (!gr_driver_load())
         return NULL;
     gr_vk_device *device = new_device(&info);

@@ -25,17 +25,15 @@ static gr_resource *make_existing(struct vk_resource *draft, const void *desc, u
     if (vk_memory_check(&draft->binding, &offset) != GR_OK)
         return NULL;
     const VkDeviceSize size = info->size, whole = draft->binding.memory_size;
-    if (size == 0) {
-        gr_fail(GR_ERR_INVALID_VALUE, "`size` is 0: pass the size of the buffer in bytes.");
-        return NULL;
-    }
-    if (offset > whole || size > whole - offset) {
-        gr_fail(GR_ERR_INVALID_VALUE,
-                "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
-                "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
-                (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole);
-        return NULL;
-    }
+    if (size == 0)
+        return gr_null(
+            gr_fail(GR_ERR_INVALID_VALUE, "`size` is 0: pass the size of the buffer in bytes."));
+    if (offset > whole || size > whole - offset)
+        return gr_null(gr_fail(
+            GR_ERR_INVALID_VALUE,
+            "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
+            "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
+            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole));
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .size = (size_t)size);
     return vk_resource_make(draft, &part, flags);
@@ -50,10 +48,9 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         gr_flags_check(flags, false) != GR_OK ||
         vk_check_in_flight(device, info.in_flight, flags) != GR_OK)
         return NULL;
-    if (!info.buffer) {
-        gr_fail(GR_ERR_INVALID_VALUE, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
-        return NULL;
-    }
+    if (!info.buffer)
+        return gr_null(
+            gr_fail(GR_ERR_INVALID_VALUE, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer."));
     const struct vk_resource draft = {
         .binding = {device, info.buffer, VK_NULL_HANDLE, info.memory, info.memory_size,
                     info.dedicated, 0},
@@ -198,13 +195,12 @@ static gr_resource *make_of_tensor(struct vk_resource *draft, const VkBufferCrea
     VkExternalMemoryFeatureFlags features;
     if (check_memory(draft->binding.device, memory) != GR_OK)
         return NULL;
-    if (info.size && info.size != memory->size) {
-        gr_fail(GR_ERR_INVALID_VALUE,
-                "`size` is %llu, but the elements of the tensor take %zu byte%s: leave it 0, or "
-                "pass that.",
-                (unsigned long long)info.size, memory->size, gr_s(memory->size));
-        return NULL;
-    }
+    if (info.size && info.size != memory->size)
+        return gr_null(gr_fail(
+            GR_ERR_INVALID_VALUE,
+            "`size` is %llu, but the elements of the tensor take %zu byte%s: leave it 0, or "
+            "pass that.",
+            (unsigned long long)info.size, memory->size, gr_s(memory->size)));
     info.size = memory->size;
     if (check_buffer(&info) != GR_OK ||
         create_buffer(&draft->binding, &info, VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
@@ -221,13 +217,12 @@ gr_resource *gr_create_vk_buffer_of(gr_vk_device *device, const VkBufferCreateIn
     GR_CALL();
     if (vk_check_arguments(device, info) != GR_OK)
         return NULL;
-    if (device->info.transport != GR_TRANSPORT_EXTERNAL) {
-        gr_fail(GR_ERR_UNSUPPORTED,
-                "The buffer has the memory of the tensor, but this device copies, since %s: "
-                "publish the tensor to a buffer of gr_create_vk_buffer().",
-                device->why);
-        return NULL;
-    }
+    if (device->info.transport != GR_TRANSPORT_EXTERNAL)
+        return gr_null(
+            gr_fail(GR_ERR_UNSUPPORTED,
+                    "The buffer has the memory of the tensor, but this device copies, since %s: "
+                    "publish the tensor to a buffer of gr_create_vk_buffer().",
+                    device->why));
     struct gr_tensor_memory *memory = gr_tensor_memory_make(tensor, flags);
     if (!memory)
         return NULL;

@@ -95,14 +95,13 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
     if (vk_check_arguments(device, given) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, &info, given) != GR_OK || gr_flags_check(flags, true) != GR_OK)
         return NULL;
-    if (!info.image || !info.create_info) {
-        gr_fail(GR_ERR_INVALID_VALUE,
-                info.image ? "`create_info` is NULL: pass the struct that the image was created "
-                             "with, or one with the image's type, format, extent, counts, tiling "
-                             "and usage."
-                           : "`image` is VK_NULL_HANDLE: pass the VkImage.");
-        return NULL;
-    }
+    if (!info.image || !info.create_info)
+        return gr_null(gr_fail(
+            GR_ERR_INVALID_VALUE,
+            info.image ? "`create_info` is NULL: pass the struct that the image was created "
+                         "with, or one with the image's type, format, extent, counts, tiling "
+                         "and usage."
+                       : "`image` is VK_NULL_HANDLE: pass the VkImage."));
     if (vk_check_in_flight(device, info.in_flight, flags) != GR_OK)
         return NULL;
     const struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
@@ -259,11 +258,9 @@ gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *i
         vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
                               "VkExternalMemoryImageCreateInfo") != GR_OK)
         return NULL;
-    if (info->usage == 0) {
-        gr_fail(GR_ERR_INVALID_VALUE,
-                "`usage` is 0: state what Vulkan does with the image, for example "
-                "VK_IMAGE_USAGE_SAMPLED_BIT.");
-        return NULL;
-    }
+    if (info->usage == 0)
+        return gr_null(gr_fail(GR_ERR_INVALID_VALUE,
+                               "`usage` is 0: state what Vulkan does with the image, for example "
+                               "VK_IMAGE_USAGE_SAMPLED_BIT."));
     return vk_resource_choose(&draft, &object);
 }

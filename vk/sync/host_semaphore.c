@@ -325,8 +325,7 @@ gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t va
     struct host_semaphore *s = calloc(1, sizeof(*s));
     if (!s || !gr_lock_init(&s->lock, GR_LOCK_HOST_SEMAPHORE)) {
         free(s);
-        gr_fail_memory();
-        return NULL;
+        return gr_null(gr_fail_memory());
     }
     s->base = *draft;
     s->failure = VK_SUCCESS;

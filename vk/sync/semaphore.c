@@ -203,13 +203,12 @@ gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type)
     GR_CALL();
     if (check_type(device, type) != GR_OK)
         return NULL;
-    if (type == VK_SEMAPHORE_TYPE_BINARY && !device->exports_binary) {
-        gr_fail(GR_ERR_UNSUPPORTED,
-                "%s exports no binary semaphores, and the host cannot wait for one: use a "
-                "timeline semaphore.",
-                device->identity.name);
-        return NULL;
-    }
+    if (type == VK_SEMAPHORE_TYPE_BINARY && !device->exports_binary)
+        return gr_null(
+            gr_fail(GR_ERR_UNSUPPORTED,
+                    "%s exports no binary semaphores, and the host cannot wait for one: use a "
+                    "timeline semaphore.",
+                    device->identity.name));
     return give(device, vk_semaphore_create(device, type, VK_OF_SEMAPHORE));
 }
 
@@ -259,10 +258,9 @@ gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_d
         GR_TAKE(gr_vk_semaphore_desc, &info, given) != GR_OK ||
         check_type(device, info.type) != GR_OK)
         return NULL;
-    if (!info.semaphore) {
-        gr_fail(GR_ERR_INVALID_VALUE, "`semaphore` is VK_NULL_HANDLE: pass the VkSemaphore.");
-        return NULL;
-    }
+    if (!info.semaphore)
+        return gr_null(
+            gr_fail(GR_ERR_INVALID_VALUE, "`semaphore` is VK_NULL_HANDLE: pass the VkSemaphore."));
     if (check_way(device, &info) != GR_OK || check_value(device, &info) != GR_OK)
         return NULL;
     return give(device, make_semaphore(device, &info, VK_OF_APPLICATION));
