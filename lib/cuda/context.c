@@ -140,10 +140,10 @@ static inline bool is_current(const struct gr_driver_api *cu, const struct gr_co
 /* A context that was pushed, and the mode to restore plus 1; relaxed needs no restoring. */
 enum { PUSHED = 1, MODE = 2 };
 
-gr_entered gr_context_entered(bool pushed)
+gr_entered gr_context_entered(const struct gr_driver_api *cu, bool pushed)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (gr_driver()->ThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
+    if (cu->ThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
         mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     return (pushed ? PUSHED : 0) |
            (mode == CU_STREAM_CAPTURE_MODE_RELAXED ? 0 : MODE * ((gr_entered)mode + 1));
@@ -176,7 +176,7 @@ static inline CUresult enter(const struct gr_context *context, gr_entered *enter
             return result;
         pushed = true;
     }
-    *entered = gr_context_entered(pushed);
+    *entered = gr_context_entered(cu, pushed);
     return CUDA_SUCCESS;
 }
 

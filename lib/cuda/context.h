@@ -98,7 +98,8 @@ gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered
 bool gr_context_try(const struct gr_context *context, gr_entered *entered);
 
 /* For code that selects a context without a struct gr_context. */
-gr_entered gr_context_entered(bool pushed);
+struct gr_driver_api;
+gr_entered gr_context_entered(const struct gr_driver_api *cu, bool pushed);
 
 void gr_context_restore(gr_entered entered);
 static inline void gr_context_leave(gr_entered entered)

@@ -88,7 +88,7 @@ static void record(struct gr_stream_use *use)
         context = current;
     /* the events of a stream must belong to its context */
     GR_ENTERED entered =
-        gr_context_entered(context != current && cu->CtxPushCurrent(context) == CUDA_SUCCESS);
+        gr_context_entered(cu, context != current && cu->CtxPushCurrent(context) == CUDA_SUCCESS);
     use->captures = gr_event_capture(use->stream) != CUDA_SUCCESS;
     if (use->captures)
         use->stream = gr_stream_for_any_thread(use->stream);
