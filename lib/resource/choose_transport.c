@@ -61,12 +61,11 @@ void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transpor
 
 gr_status gr_transports_check(unsigned transports)
 {
-    if (!(transports & ~(unsigned)GR_TRANSPORT_ANY))
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
-                   "GR_TRANSPORT_ANY.",
-                   transports);
+    GR_REFUSE_IF(transports & ~(unsigned)GR_TRANSPORT_ANY,
+                 "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
+                 "GR_TRANSPORT_ANY.",
+                 transports);
+    return GR_OK;
 }
 
 gr_status gr_in_flight_check(unsigned n, unsigned flags)
@@ -76,14 +75,12 @@ gr_status gr_in_flight_check(unsigned n, unsigned flags)
     GR_REFUSE_IF(n < 2 || n > GR_MOST_IN_FLIGHT,
                  "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
                  GR_MOST_IN_FLIGHT);
-    if (flags & (GR_READ_ONLY | GR_WRITE_DISCARD))
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE,
-        "`in_flight` is %u, but the resource is read_write: what CUDA reads is the frame "
-        "before, so its frames cannot overlap. Register it write_discard or read_only, "
-        "or leave `in_flight` 0.",
-        n);
+    GR_REFUSE_IF(!(flags & (GR_READ_ONLY | GR_WRITE_DISCARD)),
+                 "`in_flight` is %u, but the resource is read_write: what CUDA reads is the frame "
+                 "before, so its frames cannot overlap. Register it write_discard or read_only, "
+                 "or leave `in_flight` 0.",
+                 n);
+    return GR_OK;
 }
 
 /* A choice, and how its caller tries a transport. */

@@ -297,12 +297,11 @@ static gr_status check_levels(const gr_texture_options *o, const gr_image_info *
         return GR_OK;
     GR_REFUSE_IF(o->min_level > (float)(info->levels - 1),
                  "`min_level` is beyond the image's last level.");
-    if (o->level_count <= info->levels - (unsigned)o->min_level)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "`level_count` is %u, but from level %u on the image has only %u: pass that "
-                   "number or less, or 0 for all of them.",
-                   o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
+    GR_REFUSE_IF(o->level_count > info->levels - (unsigned)o->min_level,
+                 "`level_count` is %u, but from level %u on the image has only %u: pass that "
+                 "number or less, or 0 for all of them.",
+                 o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
+    return GR_OK;
 }
 
 /* Checks all options against the other options and the image. */

@@ -167,11 +167,10 @@ static gr_status check_listed_once(gr_buffer *const buffers[], size_t n)
     for (size_t i = 0; i < count; i++)
         if (is_owned(buffers[i]))
             buffers[i]->listed = false;
-    if (count == n)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "Buffer %p is listed twice: list each buffer once. Nothing was released.",
-                   (void *)buffers[count]);
+    GR_REFUSE_IF(count < n,
+                 "Buffer %p is listed twice: list each buffer once. Nothing was released.",
+                 (void *)buffers[count]);
+    return GR_OK;
 }
 
 /*

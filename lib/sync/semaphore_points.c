@@ -164,12 +164,11 @@ static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
             before = earlier.value;
             break;
         }
-    if (point->value > before)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "The value %llu is not greater than %llu, the last one signalled: a timeline's "
-                   "values only grow.",
-                   (unsigned long long)point->value, (unsigned long long)before);
+    GR_REFUSE_IF(point->value <= before,
+                 "The value %llu is not greater than %llu, the last one signalled: a timeline's "
+                 "values only grow.",
+                 (unsigned long long)point->value, (unsigned long long)before);
+    return GR_OK;
 }
 
 /* Checks all points. *first receives the first point, in this library's version of the struct. */

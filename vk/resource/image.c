@@ -58,12 +58,11 @@ static gr_status check_transfers(const struct vk_resource *draft, const VkImageC
         missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
     else if (!(flags & GR_READ_ONLY) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
         missing = "VK_IMAGE_USAGE_TRANSFER_DST_BIT";
-    if (!missing)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
-                   "with %s, too.",
-                   info->usage, draft->why, missing);
+    GR_REFUSE_IF(missing,
+                 "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
+                 "with %s, too.",
+                 info->usage, draft->why, missing);
+    return GR_OK;
 }
 
 static const gr_vk_format_info *find_format(VkFormat format)
