@@ -151,15 +151,18 @@ static inline gr_buffer *take_buffer(gr_resource *resource)
 /* Gives each resource its current buffer. After an error some have one. */
 static gr_status reserve_all(const struct gr_use *use)
 {
-    for (size_t i = 0; i < use->n; i++) {
-        gr_resource *resource = use->resources[i];
+    gr_resource *const *resources = use->resources;
+    const size_t n = use->n;
+    const CUstream stream = use->stream;
+    for (size_t i = 0; i < n; i++) {
+        gr_resource *resource = resources[i];
         GR_REFUSE_IF(resource->current,
                      "The same resource is listed twice: a resource has one mapping at a time.");
         gr_buffer *buffer = take_buffer(resource);
         if (!buffer)
             return gr_fail_memory();
         resource->current = buffer;
-        buffer->stream = use->stream;
+        buffer->stream = stream;
         buffer->offset = 0;
         buffer->part = resource->size;
         buffer->narrowed = 0;
@@ -299,8 +302,11 @@ static gr_status map_with_options(const struct gr_use *use)
 /* Turns the current buffers into mappings, and returns them. */
 static void commit(const struct gr_use *use)
 {
-    for (size_t i = 0; i < use->n; i++) {
-        gr_resource *resource = use->resources[i];
+    gr_resource *const *resources = use->resources;
+    gr_buffer **out = use->buffers;
+    const size_t n = use->n;
+    for (size_t i = 0; i < n; i++) {
+        gr_resource *resource = resources[i];
         gr_buffer *buffer = resource->current;
         if (!resource->is_image) {
             atomic_store_explicit(&buffer->ptr, resource->ptr + buffer->offset,
@@ -308,7 +314,7 @@ static void commit(const struct gr_use *use)
             buffer->size = buffer->part;
         }
         atomic_store_explicit(&resource->mapped, buffer, memory_order_release);
-        use->buffers[i] = buffer;
+        out[i] = buffer;
     }
 }
 
