@@ -237,12 +237,11 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
         "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then GL_STENCIL_ATTACHMENT.");
     const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
     GLenum error = object == GL_NONE ? gl_errors_take() : GL_NO_ERROR;
-    if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
-        return gr_fail(GR_ERR_INVALID_VALUE,
-                       "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
-                       "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or "
-                       "GL_FRONT.",
-                       gl_attachment_text(a).text);
+    GR_REFUSE_IF(error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION,
+                 "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
+                 "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or "
+                 "GL_FRONT.",
+                 gl_attachment_text(a).text);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool deleted = object != GL_NONE && !query_object(a, object, context);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
