@@ -141,6 +141,13 @@ if [ -z "$victim" ] || ! kill -9 "$victim"; then fail "there is no rank 1 to kil
 wait $job
 code=$?
 case $code in 0 | 124) fail "the job ended with status $code" ;; esac
+# mpirun does not wait for the other rank, which it killed and which has the lock of the folder.
+other=$(sed -n 's/^rank 0 .*process \([0-9]*\),.*/\1/p' out)
+tries=0
+while [ $tries -lt 100 ] && kill -0 "$other" 2>/dev/null; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
 begin killed_midway
 done_before=$(pictures killed)
 if [ "$done_before" -lt 4 ] || [ "$done_before" -ge 40 ]; then fail "$done_before pictures"; fi
