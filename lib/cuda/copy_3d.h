@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include <grinterop/tensor.h>
-
 #include "lib/cuda/driver.h"
 
 /* One side of a copy: memory or an array. */
@@ -23,19 +21,6 @@ static inline struct gr_copy_side gr_copy_array(CUarray array, size_t first_slic
     return (struct gr_copy_side){.type = CU_MEMORYTYPE_ARRAY,
                                  .at = (CUdeviceptr)(uintptr_t)array,
                                  .first_slice = first_slice};
-}
-
-/*
- * Selects the memory type. The software driver gets CU_MEMORYTYPE_UNIFIED, because it refuses
- * CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
- */
-static inline CUmemorytype gr_copy_type(gr_memory memory)
-{
-    if (memory == GR_MEMORY_ARRAY)
-        return CU_MEMORYTYPE_ARRAY;
-    if (memory == GR_MEMORY_HOST || memory == GR_MEMORY_PINNED)
-        return CU_MEMORYTYPE_HOST;
-    return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
 /* The fields of one side. The driver ignores those that do not belong to the memory type. */

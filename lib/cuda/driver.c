@@ -72,9 +72,15 @@ static struct gr_driver_api api;
 static char driver_path[GR_PATH_SIZE];
 const struct gr_driver_api *_Atomic gr_driver_table;
 
-static const struct gr_driver_traits nvidia_traits = {.note = ""};
+static const struct gr_driver_traits nvidia_traits = {
+    .note = "",
+    .copy_types = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST,
+                   CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY},
+};
 static const struct gr_driver_traits software_traits = {
     .note = " (software CUDA driver)",
+    .copy_types = {CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST,
+                   CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_ARRAY},
     .host_memory = true,
     .host_kernels = true,
     .refuses_destroyed = true,

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include <grinterop/driver.h>
+#include <grinterop/tensor.h>
 
 #include "lib/cuda/driver_functions.h"
 #include "lib/base/log.h"
@@ -34,6 +35,12 @@ const struct gr_driver_api *gr_driver_load(void);
  */
 struct gr_driver_traits {
     const char *note; /* appended to descriptions, such as " (software CUDA driver)" */
+
+    /*
+     * The memory type of each gr_memory in copies. The software driver gets CU_MEMORYTYPE_UNIFIED,
+     * because it refuses CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
+     */
+    CUmemorytype copy_types[GR_MEMORY_ARRAY + 1];
 
     /* Device memory is host memory, and kernels can access all memory of the process. */
     bool host_memory;

@@ -17,7 +17,7 @@ static size_t row_bytes(const struct gr_picture *p)
     return (size_t)p->width * (p->packed ? (size_t)p->pixel : pixel);
 }
 
-static struct gr_copy_side side_of(const struct gr_picture *p)
+static struct gr_copy_side side_of(const struct gr_picture *p, const CUmemorytype *types)
 {
     if (p->in_array) {
         struct gr_copy_side side = gr_copy_array((CUarray)(uintptr_t)p->base, p->array_slice);
@@ -28,13 +28,14 @@ static struct gr_copy_side side_of(const struct gr_picture *p)
     const size_t pitch = p->height > 1 ? (size_t)p->row : row_bytes(p);
     const size_t rows = p->depth > 1 ? (size_t)p->slice / pitch : (size_t)p->height;
     return (struct gr_copy_side){
-        .type = gr_copy_type(p->memory), .at = (CUdeviceptr)p->base, .pitch = pitch, .rows = rows};
+        .type = types[p->memory], .at = (CUdeviceptr)p->base, .pitch = pitch, .rows = rows};
 }
 
 gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
                          CUstream stream)
 {
-    const CUDA_MEMCPY3D copy = gr_copy_3d(side_of(to), side_of(from), row_bytes(to),
+    const CUmemorytype *types = gr_driver_traits()->copy_types;
+    const CUDA_MEMCPY3D copy = gr_copy_3d(side_of(to, types), side_of(from, types), row_bytes(to),
                                           (size_t)to->height, (size_t)to->depth);
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
                 "%s: %s, and %s: the driver rejected the copy.", gr_call, GR_PHRASE(from),

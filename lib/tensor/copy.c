@@ -139,7 +139,8 @@ struct side {
 
 static struct side side_of(const gr_tensor *tensor)
 {
-    return (struct side){tensor, tensor->ptr, tensor->strides, gr_copy_type(tensor->info.memory)};
+    return (struct side){tensor, tensor->ptr, tensor->strides,
+                         gr_driver_traits()->copy_types[tensor->info.memory]};
 }
 
 static bool is_on_host(const struct side *side)
@@ -247,8 +248,9 @@ static gr_status copy_blocks(const struct plan *plan, const struct side *to,
 gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_device,
                        CUstream stream)
 {
-    const struct side host = {NULL, runs->at, runs->host, gr_copy_type(GR_MEMORY_HOST)};
-    const struct side other = {NULL, device, runs->device, gr_copy_type(GR_MEMORY_DEVICE)};
+    const CUmemorytype *types = gr_driver_traits()->copy_types;
+    const struct side host = {NULL, runs->at, runs->host, types[GR_MEMORY_HOST]};
+    const struct side other = {NULL, device, runs->device, types[GR_MEMORY_DEVICE]};
     const struct side *to = to_device ? &other : &host, *from = to_device ? &host : &other;
     struct plan plan;
     make_plan(&plan, runs->ndim, runs->shape, to->strides, from->strides, runs->bytes);
