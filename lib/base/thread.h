@@ -16,26 +16,10 @@
 typedef SRWLOCK gr_mutex;
 #define GR_MUTEX SRWLOCK_INIT
 
-static inline bool gr_mutex_init(gr_mutex *mutex)
-{
-    InitializeSRWLock(mutex);
-    return true;
-}
-
-static inline void gr_mutex_end(gr_mutex *mutex)
-{
-    (void)mutex;
-}
-
-static inline void gr_mutex_lock(gr_mutex *mutex)
-{
-    AcquireSRWLockExclusive(mutex);
-}
-
-static inline void gr_mutex_unlock(gr_mutex *mutex)
-{
-    ReleaseSRWLockExclusive(mutex);
-}
+#define gr_mutex_init(mutex) (InitializeSRWLock(mutex), true)
+#define gr_mutex_end(mutex)  ((void)(mutex))
+#define gr_mutex_lock        AcquireSRWLockExclusive
+#define gr_mutex_unlock      ReleaseSRWLockExclusive
 
 struct gr_condition {
     CONDITION_VARIABLE variable;
@@ -56,25 +40,10 @@ typedef INIT_ONCE gr_once;
 typedef pthread_mutex_t gr_mutex;
 #define GR_MUTEX PTHREAD_MUTEX_INITIALIZER
 
-static inline bool gr_mutex_init(gr_mutex *mutex)
-{
-    return pthread_mutex_init(mutex, NULL) == 0;
-}
-
-static inline void gr_mutex_end(gr_mutex *mutex)
-{
-    pthread_mutex_destroy(mutex);
-}
-
-static inline void gr_mutex_lock(gr_mutex *mutex)
-{
-    pthread_mutex_lock(mutex);
-}
-
-static inline void gr_mutex_unlock(gr_mutex *mutex)
-{
-    pthread_mutex_unlock(mutex);
-}
+#define gr_mutex_init(mutex) (pthread_mutex_init(mutex, NULL) == 0)
+#define gr_mutex_end         pthread_mutex_destroy
+#define gr_mutex_lock        pthread_mutex_lock
+#define gr_mutex_unlock      pthread_mutex_unlock
 
 struct gr_condition {
     pthread_cond_t variable;
