@@ -118,6 +118,10 @@ static gr_status plan(struct work *w, const gr_resource *resource)
         s->tensor.is_number = s->mapped.is_number = w->attachment->numbers;
         s->mapped.is_image = true;
         s->mapped.shaped.what = "the attachment";
+    } else if (!resource->is_image) {
+        /* beside integers of 32 and 64 bits, smaller ones are numbers, too */
+        s->tensor.is_number = s->mapped.is_number =
+            gr_dtype_is_number(s->tensor.dtype) || gr_dtype_is_number(s->mapped.dtype);
     }
     if (w->options.flip)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped"));
@@ -492,7 +496,6 @@ gr_status gr_fetch_attachments(const struct gr_use *use, const struct gr_attachm
                                  .stream = use->stream,
                                  .fetch = true,
                                  .attachment = &attachments[i],
-
                                  .planned = &planned[i]};
         GR_TRY(check_options(&works[i], staging, attachments[i].options));
         GR_TRY(check_before_map(&works[i], staging));

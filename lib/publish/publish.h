@@ -91,7 +91,8 @@ struct gr_publish_sides {
 /*
  * Describes both sides, but not where the mapped side is. The tensor was checked, and the options
  * were copied by GR_TAKE. `buffer` is the mapping of the resource, whose CUDA context is current;
- * NULL before the map. Refuses sides that do not match; the message has both shapes.
+ * NULL before the map. Refuses sides that do not match; the message has both shapes. Leaves
+ * `is_number` to the caller if the resource is a buffer.
  */
 gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
                               const gr_tensor *tensor, const gr_publish_options *options,

@@ -282,15 +282,9 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
                               struct gr_publish_sides *sides)
 {
     const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
-    struct gr_picture *own = &sides->tensor, *mapped = &sides->mapped;
     *sides = (struct gr_publish_sides){.is_known = true, .arrays = 1};
-    if (!resource->is_image) {
-        GR_TRY(read_buffer(buffer ? buffer->size : resource->size, &shaped, options, sides));
-        /* beside integers of 32 and 64 bits, smaller ones are numbers, too */
-        own->is_number = mapped->is_number =
-            gr_dtype_is_number(own->dtype) || gr_dtype_is_number(mapped->dtype);
-        return GR_OK;
-    }
+    if (!resource->is_image)
+        return read_buffer(buffer ? buffer->size : resource->size, &shaped, options, sides);
     GR_TRY(read_image(resource, buffer, options, sides));
     if (!sides->is_known)
         return GR_OK;
@@ -298,6 +292,7 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
         GR_TRY(gr_tensor_refuse_array(
             tensor, "which a 3D image or all layers cannot be copied to or from"));
     GR_TRY(read_tensor(&shaped, options, sides));
-    own->is_number = mapped->is_number; /* integers have the same meaning on both sides */
+    /* integers have the same meaning on both sides */
+    sides->tensor.is_number = sides->mapped.is_number;
     return GR_OK;
 }
