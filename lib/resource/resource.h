@@ -110,13 +110,9 @@ void gr_buffers_give(gr_buffer *buffers[], size_t n);
 int gr_resource_format(const gr_resource *resource, char *text, size_t size);
 
 /* Logs one line per resource at debug level. */
+#define gr_resource_log_each(resources, n)                                                         \
+    (gr_log_wanted(GR_LOG_DEBUG) ? gr_resource_write_each(resources, n) : (void)0)
 void gr_resource_write_each(gr_resource *const resources[], size_t n) GR_COLD;
-
-static inline void gr_resource_log_each(gr_resource *const resources[], size_t n)
-{
-    if (gr_log_wanted(GR_LOG_DEBUG))
-        gr_resource_write_each(resources, n);
-}
 
 /* ---- Releases -------------------------------------------------------------------------------- */
 
@@ -134,11 +130,12 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer);
 gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n);
 
 /*
- * Releases the mappings of a use (map.h) of the library. They are one run, and their CUDA context
- * is still current. *ended says whether they have ended: GR_OK and GR_ERR_PARTIAL.
+ * Releases the mappings after the work of a use (map.h), whose `status` stays the last error. The
+ * resources are one run, and their CUDA context is still current. A failed release is retried
+ * later, because no caller has the buffers.
  */
 struct gr_use;
-gr_status gr_use_unmap(const struct gr_use *use, bool *ended);
+gr_status gr_use_end(const struct gr_use *use, gr_status status);
 
 /*
  * Like gr_resource_close(), for a resource that the library holds, even if its caller has freed it.
@@ -161,12 +158,6 @@ void gr_resource_unpark(gr_resource *resource);
 
 /* Releases the deferred buffers of a resource that any thread may use. */
 void gr_resource_release_deferred(gr_resource *resource);
-
-/*
- * gr_use_unmap() after the work of a use, whose `status` stays the last error. A failed release is
- * retried later, because no caller has the buffers.
- */
-gr_status gr_use_end(const struct gr_use *use, gr_status status);
 
 /*
  * Defers the release of a buffer that the caller gave up by gr_buffer_release_later(): a later call
