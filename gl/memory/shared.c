@@ -79,11 +79,22 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     return status;
 }
 
-static gr_status begin_use(gr_resource *const resources[], size_t n)
+static bool waits_in_thread(const gr_resource *resource)
+{
+    return timeline_of(resource)->waits == GL_WAITS_HOST;
+}
+
+/*
+ * Lets OpenGL wait for CUDA. If it cannot, the thread waits, for which the CUDA context is current.
+ */
+static gr_status wait_for_cuda(gr_resource *const resources[], size_t n)
 {
     struct gl_timeline *t = timeline_of(resources[0]);
-    if (t->waits == GL_WAITS_HOST)
-        return gr_sync_wait_on_host(resources, n);
+    if (t->waits == GL_WAITS_HOST) {
+        for (size_t i = 0; i < n; i++)
+            GR_TRY(gr_sync_finish_work(resources[i]));
+        return GR_OK;
+    }
     for (size_t done = 0, count; done < n; done += count) {
         uint64_t value;
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
@@ -95,13 +106,21 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
+static gr_status begin_use(gr_resource *const resources[], size_t n)
+{
+    if (!waits_in_thread(resources[0]))
+        return wait_for_cuda(resources, n);
+    GR_ENTER(&resources[0]->context);
+    return wait_for_cuda(resources, n);
+}
+
 /*
  * Outside of a ring, OpenGL waits for CUDA after a release. The mapping has ended, but the next
  * OpenGL commands may run before CUDA's work is done.
  */
 static gr_status enter_opengl(gr_resource *const resources[], size_t n)
 {
-    if (!resources[0]->in_a_ring && begin_use(resources, n) != GR_OK)
+    if (!resources[0]->in_a_ring && wait_for_cuda(resources, n) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
     return GR_OK;
 }
@@ -130,11 +149,6 @@ static gr_status unmap_used(gr_resource *const resources[], size_t n, CUstream s
 {
     GR_TRY(gr_external_unmap_used(resources, n, stream));
     return enter_opengl(resources, n);
-}
-
-static bool waits_in_thread(const gr_resource *resource)
-{
-    return timeline_of(resource)->waits == GL_WAITS_HOST;
 }
 
 /* The CUDA context is current. */

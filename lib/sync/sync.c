@@ -60,14 +60,6 @@ gr_status gr_sync_finish_work(gr_resource *resource)
     return GR_OK;
 }
 
-gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
-{
-    GR_ENTER(&resources[0]->context);
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(gr_sync_finish_work(resources[i]));
-    return GR_OK;
-}
-
 /* With frames in flight and a timeline CUDA's last release does not follow all submits. */
 static uint64_t last_drawn(const struct gr_sync *sync)
 {

@@ -366,12 +366,6 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
 bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
 
 /*
- * Blocks until CUDA's last release of n resources of one CUDA context is done, if the graphics API
- * has no semaphore to wait for.
- */
-gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
-
-/*
  * Waits for the last work of an unmapped resource, and sets its semaphores; NULL means none. The
  * order of the resource is then defined. Takes a reference to the pair.
  */
