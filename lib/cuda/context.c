@@ -9,9 +9,8 @@
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
 
-void gr_context_identify(struct gr_context *context)
+void gr_context_identify(const struct gr_driver_api *cu, struct gr_context *context)
 {
-    const struct gr_driver_api *cu = gr_driver();
     context->id = 0;
     if (GR_DRIVER_HAS(cu, CtxGetId))
         cu->CtxGetId(context->handle, &context->id);
@@ -60,10 +59,11 @@ int gr_capture_mode(int mode)
 
 gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why)
 {
-    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
+    const struct gr_driver_api *cu = gr_driver();
+    CUresult result = cu->DevicePrimaryCtxRetain(&context->handle, device);
     if (result == CUDA_SUCCESS) {
         context->primary_of = device;
-        gr_context_identify(context);
+        gr_context_identify(cu, context);
         return GR_OK;
     }
     char text[200];
@@ -76,11 +76,12 @@ gr_status gr_context_retain(struct gr_context *context, CUdevice device, const c
 
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device))
 {
+    const struct gr_driver_api *cu = gr_driver();
     *context = (struct gr_context){.primary_of = -1};
-    GR_TRY_CUDA(gr_driver()->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
+    GR_TRY_CUDA(cu->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
                 "%s could not query the current CUDA context.", gr_call);
     if (context->handle) {
-        gr_context_identify(context);
+        gr_context_identify(cu, context);
         return GR_OK;
     }
     CUdevice device = 0;
@@ -96,12 +97,13 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     *copy = *context;
     if (copy->primary_of < 0)
         return GR_OK;
-    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
+    const struct gr_driver_api *cu = gr_driver();
+    CUresult result = cu->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
     if (result == CUDA_SUCCESS) {
-        gr_context_identify(copy);
+        gr_context_identify(cu, copy);
         if (!context->handle || gr_context_same(copy, context))
             return GR_OK;
-        gr_driver()->DevicePrimaryCtxRelease(copy->primary_of);
+        cu->DevicePrimaryCtxRelease(copy->primary_of);
         result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     *copy = (struct gr_context){.primary_of = -1};

@@ -25,8 +25,10 @@ static inline bool gr_context_same(const struct gr_context *a, const struct gr_c
     return a->handle == b->handle && (a->id == b->id || !a->id || !b->id);
 }
 
+struct gr_driver_api;
+
 /* Queries the id of a new handle. */
-void gr_context_identify(struct gr_context *context);
+void gr_context_identify(const struct gr_driver_api *cu, struct gr_context *context);
 
 /*
  * Takes the current context. If none is current, retains the primary context of the device that
@@ -98,7 +100,6 @@ gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered
 bool gr_context_try(const struct gr_context *context, gr_entered *entered);
 
 /* For code that selects a context without a struct gr_context. */
-struct gr_driver_api;
 gr_entered gr_context_entered(const struct gr_driver_api *cu, bool pushed);
 
 void gr_context_restore(gr_entered entered);

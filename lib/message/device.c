@@ -84,6 +84,6 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
                                  "no CUDA context that can use the memory is current");
     GR_TRY_CUDA(gr_driver()->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
                 "%s could not query the current CUDA context.", gr_call);
-    gr_context_identify(context);
+    gr_context_identify(gr_driver(), context);
     return GR_OK;
 }

@@ -125,7 +125,7 @@ static gr_status find_context(struct needs *needs)
     if (device->context.handle) {
         GR_TRY_CUDA(cu->CtxGetDevice(&device->computing), "cuCtxGetDevice",
                     "%s could not query the device of the current CUDA context.", gr_call);
-        gr_context_identify(&device->context);
+        gr_context_identify(cu, &device->context);
         if (needs->reaches)
             GR_TRY(gr_device_reaches(device->computing, device->cuda, &needs->reaches));
     } else {
