@@ -107,9 +107,9 @@ gr_resource *gl_kept_staging(const struct gl_context *context, size_t size, CUst
         return NULL;
     struct kept *k = find(context, &cuda);
     gr_context_drop(&cuda);
-    if (k)
-        gr_resource_collect(k->staging);
     /* it stays mapped if its release failed, which is retried as long as it lives */
+    if (k && k->staging->mapped)
+        gr_resource_collect(k->staging);
     if (!k || k->staging->mapped || k->staging->size < size) {
         if (gr_stream_check(NULL, stream, false) != GR_OK)
             return NULL;
