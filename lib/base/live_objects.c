@@ -203,6 +203,11 @@ gr_status gr_live_refuse(enum gr_live_kind kind, const void *object)
                    object, kinds[kind].name, is);
 }
 
+gr_status gr_live_check(enum gr_live_kind kind, const void *object)
+{
+    return gr_live_has(kind, object) ? GR_OK : gr_live_refuse(kind, object);
+}
+
 bool gr_live_end(enum gr_live_kind kind, const void *object)
 {
     if (gr_live_remove(kind, object))

@@ -58,10 +58,7 @@ bool gr_live_is_listed(enum gr_live_kind kind, const void *object);
  */
 bool gr_live_end(enum gr_live_kind kind, const void *object);
 gr_status gr_live_refuse(enum gr_live_kind kind, const void *object) GR_COLD;
-static inline gr_status gr_live_check(enum gr_live_kind kind, const void *object)
-{
-    return gr_live_has(kind, object) ? GR_OK : gr_live_refuse(kind, object);
-}
+gr_status gr_live_check(enum gr_live_kind kind, const void *object);
 
 /*
  * Frees the memory of an object that the caller no longer has, or of one that contains such an

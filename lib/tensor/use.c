@@ -138,9 +138,9 @@ gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const st
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                        bool wrote)
 {
-    GR_ENTERED entered = 0;
     if (is_own(tensor, stream, at))
         return;
+    GR_ENTERED entered = 0;
     if (gr_tensor_enter(at, &entered))
         gr_uses_add(uses_of(tensor), stream, wrote);
 }
