@@ -126,7 +126,8 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     *ended = status == GR_OK || status == GR_ERR_PARTIAL;
     for (size_t i = 0; i < n && *ended; i++)
         end_one(resources[i], stream, alive, plain);
-    gr_context_leave(entered);
+    if (!checked)
+        gr_context_leave(entered);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(resources, n);
     if (status == GR_OK)
