@@ -9,13 +9,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 
-CUresult gl_drawing_device(CUdevice *device)
-{
-    unsigned int count = 0;
-    CUresult result = gr_driver()->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
-    return result == CUDA_SUCCESS && count == 0 ? CUDA_ERROR_NO_DEVICE : result;
-}
-
 /* Fails with a message that begins with `what`. */
 static gr_status find_device(CUdevice *device, const char *what)
 {

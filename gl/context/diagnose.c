@@ -18,6 +18,13 @@
 #include "gl/context/native.h"
 #include "gl/context/saved_state.h"
 
+CUresult gl_drawing_device(CUdevice *device)
+{
+    unsigned int count = 0;
+    CUresult result = gr_driver()->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
+    return result == CUDA_SUCCESS && count == 0 ? CUDA_ERROR_NO_DEVICE : result;
+}
+
 /*
  * Queries the UUID of the device that OpenGL draws on, by GL_EXT_memory_object. False if it is not
  * available: Mesa (22) refuses the query in OpenGL ES 3.1.

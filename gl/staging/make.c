@@ -14,18 +14,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 
-void gl_staging_end(struct gr_ending *ending, bool alive)
-{
-    struct gl_staging *s = (struct gl_staging *)ending;
-    gl_arrays_end(s->arrays, alive);
-    if (alive && s->own)
-        gr_driver()->MemFree(s->own);
-    if (alive && s->kind->end)
-        s->kind->end(s);
-    gl_names_end(s->names); /* the OpenGL objects, which CUDA no longer uses */
-    free(s);
-}
-
 static gr_status make_parts(struct gl_resource *r, struct gl_staging *s, unsigned flags)
 {
     GR_TRY(gr_event_create(&r->base.sync.work.event));

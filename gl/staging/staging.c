@@ -7,6 +7,8 @@
  */
 #include "gl/staging/staging.h"
 
+#include <stdlib.h>
+
 #include <epoxy/gl.h>
 
 #include "lib/resource/backend.h"
@@ -393,6 +395,18 @@ static struct gl_staging *take(struct gl_resource *r)
     if (s->kind->drop)
         s->kind->drop(s);
     return s;
+}
+
+void gl_staging_end(struct gr_ending *ending, bool alive)
+{
+    struct gl_staging *s = (struct gl_staging *)ending;
+    gl_arrays_end(s->arrays, alive);
+    if (alive && s->own)
+        gr_driver()->MemFree(s->own);
+    if (alive && s->kind->end)
+        s->kind->end(s);
+    gl_names_end(s->names); /* the OpenGL objects, which CUDA no longer uses */
+    free(s);
 }
 
 static gr_status unregister(gr_resource *resource)

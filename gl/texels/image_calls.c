@@ -10,6 +10,16 @@
 
 #include <epoxy/gl.h>
 
+struct gl_transfer gl_transfer_of(const struct gl_format *format)
+{
+    const unsigned integers = gl_transfer_integers(format);
+    return (struct gl_transfer){format->transfer_format,
+                                integers == 2 ? GL_UNSIGNED_SHORT
+                                : integers    ? GL_UNSIGNED_INT
+                                              : format->transfer_type,
+                                integers};
+}
+
 unsigned int gl_texels_scratch(const struct gl_context *context, unsigned int internal,
                                struct gl_transfer transfer, int width, int height)
 {

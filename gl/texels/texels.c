@@ -9,16 +9,6 @@
 
 /* ---- Transfers ------------------------------------------------------------------------------- */
 
-struct gl_transfer gl_transfer_of(const struct gl_format *format)
-{
-    const unsigned integers = gl_transfer_integers(format);
-    return (struct gl_transfer){format->transfer_format,
-                                integers == 2 ? GL_UNSIGNED_SHORT
-                                : integers    ? GL_UNSIGNED_INT
-                                              : format->transfer_type,
-                                integers};
-}
-
 bool gl_transfer_supported(const struct gl_target *target)
 {
     return target->target != GL_RENDERBUFFER ||

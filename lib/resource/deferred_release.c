@@ -17,6 +17,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/lock.h"
+#include "lib/resource/map.h"
 #include "lib/resource/mapping_users.h"
 
 /* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
@@ -204,4 +205,17 @@ void gr_buffer_release_later(gr_buffer *buffer)
         release_now(buffer);
     else
         gr_buffer_defer(buffer);
+}
+
+gr_status gr_use_end(const struct gr_use *use, gr_status status)
+{
+    bool ended = false;
+    if (status == GR_OK)
+        status = gr_use_unmap(use, &ended);
+    if (ended)
+        return status;
+    GR_KEEP_ERROR();
+    for (size_t i = 0; i < use->n; i++)
+        gr_buffer_release_later(use->buffers[i]);
+    return status;
 }

@@ -135,18 +135,11 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-gr_status gr_use_end(const struct gr_use *use, gr_status status)
+gr_status gr_use_unmap(const struct gr_use *use, bool *ended)
 {
-    bool ended = false;
-    if (status == GR_OK)
-        status = unmap_resources(use->resources, use->n, use->stream, true, &ended);
-    if (ended) {
+    const gr_status status = unmap_resources(use->resources, use->n, use->stream, true, ended);
+    if (*ended)
         gr_buffers_give(use->buffers, use->n);
-        return status;
-    }
-    GR_KEEP_ERROR();
-    for (size_t i = 0; i < use->n; i++)
-        gr_buffer_release_later(use->buffers[i]);
     return status;
 }
 

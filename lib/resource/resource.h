@@ -130,12 +130,11 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer);
 gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n);
 
 /*
- * Releases the mappings after the work of a use (map.h), whose `status` stays the last error. The
- * resources are one run, and their CUDA context is still current. A failed release is retried
- * later, because no caller has the buffers.
+ * Releases the mappings of a use (map.h) of the library. They are one run, and their CUDA context
+ * is still current. *ended says whether they have ended: GR_OK and GR_ERR_PARTIAL.
  */
 struct gr_use;
-gr_status gr_use_end(const struct gr_use *use, gr_status status);
+gr_status gr_use_unmap(const struct gr_use *use, bool *ended);
 
 /*
  * Like gr_resource_close(), for a resource that the library holds, even if its caller has freed it.
@@ -158,6 +157,12 @@ void gr_resource_unpark(gr_resource *resource);
 
 /* Releases the deferred buffers of a resource that any thread may use. */
 void gr_resource_release_deferred(gr_resource *resource);
+
+/*
+ * gr_use_unmap() after the work of a use, whose `status` stays the last error. A failed release is
+ * retried later, because no caller has the buffers.
+ */
+gr_status gr_use_end(const struct gr_use *use, gr_status status);
 
 /*
  * Defers the release of a buffer that the caller gave up by gr_buffer_release_later(): a later call

@@ -152,12 +152,6 @@ const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
     return gr_null(gr_fail(GR_ERR_INVALID_VALUE, "There is no semaphore: did its creation fail?"));
 }
 
-uint64_t gr_semaphore_last(const gr_semaphore *semaphore)
-{
-    GR_LOCKED((struct gr_lock *)&semaphore->lock);
-    return semaphore->signalled;
-}
-
 int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)
 {
     GR_CALL();

@@ -13,6 +13,12 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 
+uint64_t gr_semaphore_last(const gr_semaphore *semaphore)
+{
+    GR_LOCKED((struct gr_lock *)&semaphore->lock);
+    return semaphore->signalled;
+}
+
 /* ---- External semaphores of the driver ------------------------------------------------------- */
 
 static size_t at_once(size_t n)
