@@ -21,8 +21,7 @@ static bool keeps_the_directions_apart(int kind)
 static void check_read_only(gr_resource *resource, GLuint name, bool apart)
 {
     gr_buffer *buffer = map_for(resource, GR_MAP_READ_ONLY);
-    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));
     ck_assert(gr_tensor_get_info(tensor)->read_only);
     gr_tensor_free(tensor);
     assert_cuda_bytes(buffer, 1);

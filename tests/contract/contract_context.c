@@ -299,6 +299,5 @@ TEST(a_context_on_a_missing_device_is_refused)
     assert_null_invalid(gr_cuda_context_create(past), "There is no CUDA device");
     assert_null_invalid(gr_cuda_context_create(-1), "There is no CUDA device -1");
     gr_cuda_context_free(NULL);
-    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
-    assert_made(context);
+    GR_AUTO(gr_cuda_context) *context = must_make(gr_cuda_context_create(0));
 }

@@ -28,12 +28,10 @@ TEST(describe_uses_singular_and_plural)
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
-    GR_AUTO(gr_resource) *one = gr_from_gl_buffer(gl_buffer_filled(1, 0), GR_READ_WRITE);
-    GR_AUTO(gr_resource) *two = gr_from_gl_buffer(gl_buffer_filled(2, 0), GR_READ_WRITE);
-    GR_AUTO(gr_resource) *image = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
-    assert_made(one);
-    assert_made(two);
-    assert_made(image);
+    GR_AUTO(gr_resource) *one = must_make(gr_from_gl_buffer(gl_buffer_filled(1, 0), GR_READ_WRITE));
+    GR_AUTO(gr_resource) *two = must_make(gr_from_gl_buffer(gl_buffer_filled(2, 0), GR_READ_WRITE));
+    GR_AUTO(gr_resource) *image =
+        must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
     assert_says(description(one), ", 1 byte, ");
     assert_says(description(two), ", 2 bytes, ");
     assert_says(description(image), "1 level, 1 layer)");

@@ -99,8 +99,7 @@ TEST(release_in_the_wrong_context_is_refused)
 {
     EACH_WRONG(w)
     {
-        gr_buffer *buffer = gr_map(resource, fx.stream), *list[2] = {buffer, NULL};
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map(resource, fx.stream)), *list[2] = {buffer, NULL};
         CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.stream));
         CUdeviceptr where = gr_buffer_ptr(buffer);
         enter(w);
@@ -192,8 +191,7 @@ TEST(a_sharing_context_counts_as_another_context)
  */
 TEST(calls_after_the_context_was_destroyed_are_refused)
 {
-    gr_egl *gone = gr_egl_create(NULL), *later;
-    assert_made(gone);
+    gr_egl *gone = must_make(gr_egl_create(NULL)), *later;
     gr_resource *orphan = must_register(gl_buffer_filled(SIZE, 1));
     gr_resource *mapped = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(mapped);
@@ -220,8 +218,7 @@ TEST(calls_after_the_context_was_destroyed_are_refused)
 TEST(a_new_context_with_the_handle_of_a_destroyed_one_is_another_context)
 {
     enum { MOST = 16 };
-    gr_egl *gone = gr_egl_create(NULL), *later[MOST];
-    assert_made(gone);
+    gr_egl *gone = must_make(gr_egl_create(NULL)), *later[MOST];
     gr_resource *orphan = must_register(gl_buffer_filled(SIZE, 1));
     void *handle = gone->context;
     gr_egl_free(gone);

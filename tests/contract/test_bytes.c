@@ -209,9 +209,8 @@ TEST(two_resources_on_two_streams_keep_their_bytes_apart)
     GR_AUTO(gr_resource) *first = must_register(one);
     GR_AUTO(gr_resource) *second = must_register(two);
     for (unsigned seed = 22; seed < 27; seed++) {
-        gr_buffer *a = gr_map(first, fx.stream), *b = gr_map(second, fx.other);
-        assert_made(a);
-        assert_made(b);
+        gr_buffer *a = must_make(gr_map(first, fx.stream)),
+                  *b = must_make(gr_map(second, fx.other));
         kernel_fill_pattern(gr_buffer_ptr(a), SIZE, seed, fx.stream);
         kernel_fill_pattern(gr_buffer_ptr(b), SIZE + 1, seed + 100, fx.other);
         assert_ok(gr_buffer_release(a));

@@ -155,9 +155,8 @@ static gr_resource *resource;
 static void make_resource(void)
 {
     drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    computed = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    computed = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     assert_made(drawn);
-    assert_made(computed);
     resource = must_create(SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, drawn, computed));
 }
@@ -260,8 +259,7 @@ VULKAN_TEST(points_check_the_context_before_the_stream)
     CUstream stream = NULL;
     CUcontext own = new_context(&stream);
     gr_vk_device *device = vulkan_wrap();
-    gr_semaphore *semaphore = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(semaphore);
+    gr_semaphore *semaphore = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
     end_context(own);

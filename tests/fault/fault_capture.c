@@ -204,9 +204,7 @@ TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
 TEST(tensor_calls_on_a_capturing_stream_are_refused)
 {
     unsigned char bytes[SIZE] = {0};
-    gr_tensor *from = make_tensor(fx.other), *to = make_tensor(fx.other);
-    assert_made(from);
-    assert_made(to);
+    gr_tensor *from = must_make(make_tensor(fx.other)), *to = must_make(make_tensor(fx.other));
     capture_graph(fx.stream);
     assert_refused(make_tensor(fx.stream));
     assert_refused(gr_tensor_clone(from, GR_MEMORY_DEVICE, fx.stream));
@@ -424,8 +422,7 @@ static void end_export(void *managed)
  */
 TEST(a_tensor_freed_during_a_capture_ends_after_the_capture, TRANSPORTS)
 {
-    gr_tensor *tensor = make_tensor(_i ? fx.other : fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(make_tensor(_i ? fx.other : fx.stream));
     void *managed = _i ? export_to(tensor, fx.stream) : NULL;
     if (_i && !managed) {
         gr_tensor_free(tensor);

@@ -120,11 +120,9 @@ ONE_DEVICE_TEST(transport_any_selects_interop)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *buffer = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
+    GR_AUTO(gr_resource) *buffer = must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any));
     GR_AUTO(gr_resource) *texture =
-        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
-    assert_made(buffer);
-    assert_made(texture);
+        must_make(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any));
     ck_assert_int_eq(gr_resource_get_info(buffer)->transport, GR_TRANSPORT_INTEROP);
     ck_assert_int_eq(gr_resource_get_info(texture)->transport, GR_TRANSPORT_INTEROP);
 }

@@ -64,8 +64,7 @@ GROUP("fallbacks of frames in flight", add_flight_case_without_shaders)
 ONE_DEVICE_TEST(without_a_shader_interop_is_used)
 {
     const GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = WITH(name, GR_WRITE_DISCARD, .in_flight = 4);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(WITH(name, GR_WRITE_DISCARD, .in_flight = 4));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     assert_described(resource, "peer was not chosen: `in_flight` needs compute shaders");
     write_mapped(resource, 2);

@@ -289,9 +289,8 @@ TEST(publish_waits_for_the_producers_stream)
         struct gate *gate = gate_put(fx.other);
         CU(MemsetD8Async(memory, (unsigned char)(7 + by_event), 64, fx.other));
         CU(EventRecord(event, fx.other));
-        gr_tensor *tensor = gr_tensor_from_memory(&desc, (void *)(uintptr_t)memory,
-                                                  by_event ? GR_STREAM_NONE : fx.other, NULL, NULL);
-        assert_made(tensor);
+        gr_tensor *tensor = must_make(gr_tensor_from_memory(
+            &desc, (void *)(uintptr_t)memory, by_event ? GR_STREAM_NONE : fx.other, NULL, NULL));
         const gr_publish_options o =
             GR_INIT(gr_publish_options, .wait_event = by_event ? event : NULL);
         gate_open_after(gate, 20);

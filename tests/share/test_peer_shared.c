@@ -215,8 +215,7 @@ CHILD_TEST_UNLESS(shared_missing(), sharing_without_peer_access_is_refused)
         assert_null_invalid(gr_vk_device_from_vk(&desc), "no peer access");
         deny_once();
         desc.transports = GR_TRANSPORT_ANY;
-        gr_vk_device *device = gr_vk_device_from_vk(&desc);
-        assert_made(device);
+        gr_vk_device *device = must_make(gr_vk_device_from_vk(&desc));
         const gr_vk_device_info *copies = gr_vk_device_get_info(device);
         ck_assert_msg(strstr(copies->description, "without peer access"), "%s",
                       copies->description);

@@ -21,10 +21,9 @@ TEST(an_export_keeps_the_memory_after_its_tensor_is_freed)
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
     DLManagedTensorVersioned *first =
-        gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
-    DLManagedTensor *second = gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_LEGACY, fx.stream);
-    assert_made(first);
-    assert_made(second);
+        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    DLManagedTensor *second =
+        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_LEGACY, fx.stream));
     gr_tensor_free(wrapped.tensor);
     settle();
     first->deleter(first);

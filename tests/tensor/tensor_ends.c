@@ -59,8 +59,8 @@ TEST(the_deleter_runs_after_the_last_view_is_freed, 3)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 1, .shape = (const int64_t[]){3});
     gr_tensor *tensor = wrap_on(GR_STREAM_NONE);
-    gr_tensor *first = gr_tensor_view(tensor, &desc), *second = gr_tensor_view(first, &desc);
-    assert_made(second);
+    gr_tensor *first = gr_tensor_view(tensor, &desc),
+              *second = must_make(gr_tensor_view(first, &desc));
     gr_tensor *all[] = {tensor, first, second};
     for (int i = 0; i < 3; i++) {
         ck_assert_uint_eq(ends, 0);

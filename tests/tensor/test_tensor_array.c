@@ -99,12 +99,12 @@ TEST(copying_an_array_needs_contiguous_rows)
     const int64_t wide[] = {HEIGHT, 2 * WIDTH, CHANNELS}, padded[] = {2 * WIDTH * CHANNELS, 4, 1};
     const int64_t apart[] = {2 * WIDTH * CHANNELS, 8, 1};
     gr_tensor *room = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, wide);
-    gr_tensor *rows = gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
-                                                    .shape = shape, .strides = padded));
-    gr_tensor *gaps = gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
-                                                    .shape = shape, .strides = apart));
-    assert_made(rows);
-    assert_made(gaps);
+    gr_tensor *rows =
+        must_make(gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                                .shape = shape, .strides = padded)));
+    gr_tensor *gaps =
+        must_make(gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                                .shape = shape, .strides = apart)));
     assert_ok(gr_tensor_copy(rows, linear, fx.stream));
     assert_ok(gr_tensor_copy(tensor, rows, fx.stream));
     assert_counts(tensor, 9);

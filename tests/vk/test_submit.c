@@ -38,12 +38,11 @@ static gr_semaphore *make_semaphore(bool timeline)
     int fd = -1;
     ck_assert_int_eq(soft.create(timeline, 0, &fd), CUDA_SUCCESS);
     ck_assert_int_eq(soft.open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
-    gr_semaphore *made = gr_semaphore_from_handle(
+    gr_semaphore *made = must_make(gr_semaphore_from_handle(
         &GR_INIT(gr_semaphore_desc,
                  .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
                                   : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
-                 .fd = fd));
-    assert_made(made);
+                 .fd = fd)));
     semaphores[semaphore_count++].cuda = made;
     return made;
 }
@@ -348,10 +347,8 @@ GROUP("memory", add_case)
 
 static void begin_and_end(size_t from, size_t n)
 {
-    gr_submit *first = gr_submit_begin(resources + from, n);
-    gr_submit *second = gr_submit_begin(resources, from);
-    assert_made(first);
-    assert_made(second);
+    gr_submit *first = must_make(gr_submit_begin(resources + from, n));
+    gr_submit *second = must_make(gr_submit_begin(resources, from));
     run_and_commit(second);
     gr_submit_free(first);
 }

@@ -246,9 +246,8 @@ VULKAN_TEST(the_flags_select_the_directions_of_copies, WAYS)
     const gr_vk_buffer_desc desc =
         GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
                 .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
-    gr_resource *input = gr_from_vk_buffer(copying, &desc, GR_READ_ONLY);
+    gr_resource *input = must_make(gr_from_vk_buffer(copying, &desc, GR_READ_ONLY));
     gr_resource *output = must_copy(SIZE, GR_WRITE_DISCARD);
-    assert_made(input);
     for (int i = 0; i < FRAMES; i++) {
         fill_by_vulkan(input, i);
         gr_buffer *from = must_map(input), *to = must_map(output);
@@ -466,15 +465,13 @@ VULKAN_TEST(a_new_buffer_with_contents_needs_a_submit_before_its_map)
     const gr_vk_buffer_desc desc =
         GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
                 .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
-    gr_resource *resource = gr_from_vk_buffer(copying, &desc, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "Vulkan has the resource");
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, NULL, &use));
     must_release(must_map(resource));
     gr_resource_free(resource);
-    resource = gr_from_vk_buffer(copying, &desc, GR_WRITE_DISCARD);
-    assert_made(resource);
+    resource = must_make(gr_from_vk_buffer(copying, &desc, GR_WRITE_DISCARD));
     must_release(must_map(resource));
     gr_resource_free(resource);
     end_copying();
@@ -503,8 +500,7 @@ VULKAN_TEST(vulkan_reads_every_copied_frame, WAYS)
     begin_copying(_i);
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_copy(SIZE, GR_WRITE_DISCARD);
-    gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
     const gr_slot *slot;
     gate_open_after(gate_put(fx.stream), 30);
     for (int i = 0; i < FRAMES; i++) {
@@ -533,9 +529,8 @@ VULKAN_TEST(cuda_reads_every_copied_frame, WAYS)
     begin_copying(_i);
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_copy(SIZE, GR_READ_ONLY);
-    gr_ring *ring =
-        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
-    assert_made(ring);
+    gr_ring *ring = must_make(
+        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS)));
     const gr_slot *slot;
     for (int i = 0; i < FRAMES; i++) {
         assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER));

@@ -103,8 +103,8 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order, gr_sema
     if (order == UNORDERED)
         unordered(resource);
     if (order == BY_A_SEMAPHORE) {
-        gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
-        assert_made(computed);
+        gr_semaphore *computed =
+            must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
         if (kept)
             *kept = computed;

@@ -99,9 +99,9 @@ static const struct turn *next_turn(enum api from, enum api to)
 {
     struct turn *turn = &turns[from][to];
     if (!turn->semaphore) {
-        turn->semaphore = gr_semaphore_create_vk(
-            vk.wrap, waits == BY_TIMELINES ? VK_SEMAPHORE_TYPE_TIMELINE : VK_SEMAPHORE_TYPE_BINARY);
-        assert_made(turn->semaphore);
+        turn->semaphore = must_make(
+            gr_semaphore_create_vk(vk.wrap, waits == BY_TIMELINES ? VK_SEMAPHORE_TYPE_TIMELINE
+                                                                  : VK_SEMAPHORE_TYPE_BINARY));
         if (from == OPENGL || to == OPENGL)
             turn->name = gl_semaphore_of(turn->semaphore);
     }

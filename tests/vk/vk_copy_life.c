@@ -212,8 +212,7 @@ VULKAN_TEST(a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_clear_error();
     ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
-    gr_resource *resource = gr_create_vk_buffer(both, &info, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_create_vk_buffer(both, &info, GR_READ_WRITE));
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     gr_resource_free(resource);
@@ -282,8 +281,7 @@ VULKAN_TEST(images_without_the_usage_for_a_copy_are_refused, 2)
     VK(BindImageMemory(vk.h->device, image, desc.memory, 0));
     assert_null_invalid(gr_from_vk_image(copying, &desc, GR_READ_WRITE),
                         _i ? "TRANSFER_SRC_BIT" : "TRANSFER_DST_BIT");
-    gr_resource *resource = gr_from_vk_image(copying, &desc, flags);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_from_vk_image(copying, &desc, flags));
     gr_resource_free(resource);
     vk.DestroyImage(vk.h->device, image, NULL);
     end_copying();

@@ -373,8 +373,7 @@ SESSION_TEST(memory_is_shared_without_semaphore_extensions)
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetSemaphoreFdKHR", "vkWaitSemaphores"}});
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = gr_vk_device_from_vk(&info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
     gr_vk_device_free(device);
 }
@@ -394,8 +393,7 @@ SESSION_TEST(a_device_that_is_no_cuda_device_copies_without_a_context)
     CU(CtxSetCurrent(NULL));
     gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
     info.transports = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY;
-    gr_vk_device *device = gr_vk_device_from_vk(&info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_COPY);
     gr_vk_device_free(device);
     CU(CtxSetCurrent(current));
@@ -439,8 +437,7 @@ SESSION_TEST(unusable_transports_of_a_device_are_refused)
     assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0, "VK_KHR_external_memory_fd");
     info = session.info;
     info.transports = GR_TRANSPORT_EXTERNAL;
-    gr_vk_device *device = gr_vk_device_from_vk(&info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
     gr_vk_device_free(device);
 }

@@ -64,10 +64,8 @@ void check_round_trip(gr_resource *resource, int value)
 gr_resource *make_alone(void)
 {
     gr_vk_device *device = vulkan_wrap();
-    gr_semaphore *drawn = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(drawn);
-    assert_made(computed);
+    gr_semaphore *drawn = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
+    gr_semaphore *computed = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     gr_vk_device_free(device);
@@ -93,10 +91,8 @@ VULKAN_TEST(the_default_semaphores_end_with_the_last_resource)
 {
     gr_vk_device *device = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *first = gr_create_vk_buffer(device, &info, GR_READ_WRITE);
-    gr_resource *second = gr_create_vk_buffer(device, &info, GR_READ_WRITE);
-    assert_made(first);
-    assert_made(second);
+    gr_resource *first = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
+    gr_resource *second = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     gr_vk_device_free(device);
     check_round_trip(first, 0x20);
     gr_resource_free(first);
