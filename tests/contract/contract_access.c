@@ -48,7 +48,7 @@ TEST(access_holds_for_one_map, 3)
 {
     GLuint name, ones = gl_buffer_filled(SIZE, 1);
     const bool apart = keeps_the_directions_apart(_i);
-    gr_resource *resource = make_resource(_i, &name);
+    GR_AUTO(gr_resource) *resource = make_resource(_i, &name);
     if (!resource)
         skip("%s", error_text());
     fill_mapped(resource, 7);
@@ -62,7 +62,6 @@ TEST(access_holds_for_one_map, 3)
         assert_ok(gr_buffer_release(both));
         assert_gl_bytes(name, SIZE, 4);
     }
-    gr_resource_free(resource);
 }
 
 TEST(access_beyond_the_registration_is_refused)

@@ -15,7 +15,7 @@ TEST(a_part_of_a_buffer_is_mapped, 3)
 {
     GLuint name;
     unsigned char bytes[SIZE];
-    gr_resource *resource = make_resource(_i, &name);
+    GR_AUTO(gr_resource) *resource = make_resource(_i, &name);
     if (!resource)
         skip("%s", error_text());
     fill_mapped(resource, 1);
@@ -37,7 +37,6 @@ TEST(a_part_of_a_buffer_is_mapped, 3)
     assert_bytes(bytes + 1000, 24, 0x41);
     assert_bytes(bytes + 1024, SIZE - 1024 - 8, 1);
     assert_bytes(bytes + SIZE - 8, 8, 0x42);
-    gr_resource_free(resource);
 }
 
 /*
@@ -48,7 +47,7 @@ TEST(the_copy_transport_copies_only_the_mapped_part)
 {
     GLuint name;
     unsigned char bytes[SIZE];
-    gr_resource *resource = must_make(make_resource(1, &name));
+    GR_AUTO(gr_resource) *resource = must_make(make_resource(1, &name));
     fill_mapped(resource, 1);
     gr_buffer *buffer = NULL;
     assert_ok(map_part(resource, 16, 16, &buffer));
@@ -60,7 +59,6 @@ TEST(the_copy_transport_copies_only_the_mapped_part)
     assert_bytes(bytes, 16, 0x55);
     assert_bytes(bytes + 16, 16, 0x43);
     assert_bytes(bytes + 32, SIZE - 32, 0x55);
-    gr_resource_free(resource);
 }
 
 TEST(a_part_beyond_the_end_of_the_buffer_is_refused)

@@ -151,7 +151,7 @@ static gr_resource *make_other(GLuint *other_name)
 TEST(release_many_in_two_contexts_releases_buffers_of_the_current_context)
 {
     GLuint other_name;
-    gr_resource *other = make_other(&other_name);
+    GR_AUTO(gr_resource) *other = make_other(&other_name);
     gr_buffer *list[2] = {gr_map(other, fx.stream), NULL};
     assert_made(list[0]);
     gr_buffer *stays = list[0];
@@ -166,7 +166,6 @@ TEST(release_many_in_two_contexts_releases_buffers_of_the_current_context)
     assert_ok(gr_egl_make_current(stranger));
     assert_ok(gr_buffer_release(stays));
     assert_resource_usable(other, other_name);
-    gr_resource_free(other);
 }
 
 /* A context that shares objects with the context of the resource is still a different one. */
@@ -193,7 +192,7 @@ TEST(calls_after_the_context_was_destroyed_are_refused)
 {
     gr_egl *gone = must_make(gr_egl_create(NULL)), *later;
     gr_resource *orphan = must_register(gl_buffer_filled(SIZE, 1));
-    gr_resource *mapped = must_register(gl_buffer_filled(SIZE, 1));
+    GR_AUTO(gr_resource) *mapped = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(mapped);
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "No OpenGL context is current");
@@ -211,7 +210,6 @@ TEST(calls_after_the_context_was_destroyed_are_refused)
     ck_assert(gr_resource_get_info(orphan)->closed);
     assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "what CUDA had not handed back");
     gr_resource_free(orphan);
-    gr_resource_free(mapped);
 }
 
 /* A new context may get the handle of the destroyed one, but is not the context of the resource. */
@@ -354,20 +352,18 @@ TEST(a_registration_ends_7000_set_aside_resources)
     free_resources(many, MANY);
     leave();
     unsigned long before = ended();
-    gr_resource *next = must_register(name);
+    GR_AUTO(gr_resource) *next = must_register(name);
     ck_assert_uint_eq(ended(), before + MANY);
-    gr_resource_free(next);
 }
 
 TEST(a_close_ends_resources_freed_in_the_wrong_context)
 {
-    gr_resource *second = must_register(name);
+    GR_AUTO(gr_resource) *second = must_register(name);
     free_in(&wrongs[1]);
     leave();
     unsigned long before = ended();
     assert_ok(gr_resource_close(second, fx.stream));
     ck_assert_uint_eq(ended(), before + 2);
-    gr_resource_free(second);
 }
 
 /* A registration in another context must not end the set-aside resource. */
@@ -450,7 +446,7 @@ GROUP("first call", add_case)
 /* The library looks up OpenGL functions on first use, which must not happen without a context. */
 CHILD(first_use_without_context)
 {
-    gr_egl *egl = gr_egl_create(NULL);
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     child_check(egl);
     const gr_cuda_api *cu = gr_cuda();
     CUstream stream = NULL;
@@ -466,7 +462,6 @@ CHILD(first_use_without_context)
     child_check(gr_egl_make_current(egl) == GR_OK);
     child_check(gr_resource_close(resource, stream) == GR_OK);
     gr_resource_free(resource);
-    gr_egl_free(egl);
     return 0;
 }
 

@@ -204,7 +204,7 @@ TEST(map_after_the_storage_was_replaced_is_refused)
     GLuint name = new_buffer();
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         give_storage(name, SIZE);
-        gr_resource *resource = must_register(name);
+        GR_AUTO(gr_resource) *resource = must_register(name);
         give_storage(name, sizes[i]);
         ck_assert_ptr_null(gr_map(resource, fx.stream));
         assert_says_to_close();
@@ -214,7 +214,6 @@ TEST(map_after_the_storage_was_replaced_is_refused)
         ck_assert_ptr_eq(none, NULL);
         ck_assert(!gr_resource_get_info(resource)->mapped);
         assert_ok(gr_resource_close(resource, fx.stream));
-        gr_resource_free(resource);
     }
     give_storage(name, SIZE);
     assert_buffer_usable(name);
@@ -223,7 +222,7 @@ TEST(map_after_the_storage_was_replaced_is_refused)
 TEST(map_after_the_buffer_was_deleted_is_refused, 2)
 {
     GLuint name = new_buffer();
-    gr_resource *resource = must_register(name);
+    GR_AUTO(gr_resource) *resource = must_register(name);
     gl_buffer_delete(name, _i, SIZE, 3);
     ck_assert_ptr_null(gr_map(resource, fx.stream));
     assert_says_to_close();
@@ -232,7 +231,6 @@ TEST(map_after_the_buffer_was_deleted_is_refused, 2)
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_close(resource, fx.stream));
     ck_assert(gr_resource_get_info(resource)->closed);
-    gr_resource_free(resource);
 }
 
 /* Labels of the application, and of another registration, are no sign of another object. */
@@ -267,9 +265,9 @@ TEST(a_deleted_buffer_is_recognised_by_its_label)
 TEST(a_staging_buffer_that_gets_the_name_of_a_deleted_buffer_is_another)
 {
     const GLuint name = new_buffer(), other = new_buffer();
-    gr_resource *resource = must_register(name);
+    GR_AUTO(gr_resource) *resource = must_register(name);
     glDeleteBuffers(1, &name);
-    gr_resource *staged = gr_from_gl_buffer_with(
+    GR_AUTO(gr_resource) *staged = gr_from_gl_buffer_with(
         other, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER));
     gr_buffer *mapped = gr_map(staged, fx.stream);
     if (mapped) {
@@ -277,8 +275,6 @@ TEST(a_staging_buffer_that_gets_the_name_of_a_deleted_buffer_is_another)
         assert_ok(gr_buffer_release(mapped));
     } else
         skip_say(__func__, "%s", error_text());
-    gr_resource_free(staged);
-    gr_resource_free(resource);
 }
 
 /* Catches: the free deleted a buffer of the application that got the name. */
@@ -380,11 +376,10 @@ GROUP("values", add_watched_case)
 
 TEST(null_arguments_of_egl_h_are_accepted)
 {
-    gr_egl *egl = must_make(gr_egl_create(NULL));
+    GR_AUTO(gr_egl) *egl = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(NULL));
     ck_assert(egl->description && egl->description[0]);
     gr_egl_free(NULL);
-    gr_egl_free(egl);
 }
 
 TEST(values_out_of_range_have_defined_results)

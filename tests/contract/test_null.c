@@ -364,7 +364,7 @@ TEST_UNLESS(vk.missing, freed_objects_in_options_are_refused)
 /* Catches: gr_buffer_ptr() and others took a released buffer whose resource lives. */
 TEST(released_buffers_are_refused)
 {
-    gr_resource *resource = must_register(gl_buffer_filled(64, 1));
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(64, 1));
     none.buffer = must_map(resource);
     assert_ok(gr_buffer_release(none.buffer));
     ck_assert_uint_eq(gr_buffer_ptr(none.buffer), 0);
@@ -374,7 +374,6 @@ TEST(released_buffers_are_refused)
     assert_null_invalid(gr_buffer_get_info(none.buffer), "released already");
     assert_null_invalid(gr_buffer_get_image_info(none.buffer), "released already");
     assert_null_invalid(gr_buffer_tensor(none.buffer, NULL), "released already");
-    gr_resource_free(resource);
 }
 
 START(resource_case_buffer(256, 1))

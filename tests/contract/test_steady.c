@@ -49,10 +49,9 @@ static void refused_map(GLuint name)
 
 static void life(GLuint name)
 {
-    gr_resource *resource = must_register(name);
+    GR_AUTO(gr_resource) *resource = must_register(name);
     fill_mapped(resource, 1);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    gr_resource_free(resource);
 }
 
 static void chained_life(GLuint name)

@@ -298,12 +298,11 @@ static bool share_semaphore(const void *desc)
 
 static bool submit_by(const void *desc)
 {
-    gr_submit *submit = gr_submit_begin(&vertices, 1);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&vertices, 1);
     gr_clear_error();
     gr_vk_submit(submit, desc);
     bool good = not_by_its_size();
     VK(QueueWaitIdle(vk.h->graphics));
-    gr_submit_free(submit);
     return good;
 }
 

@@ -177,7 +177,7 @@ struct painter {
 static const char *paint(const struct painter *painter)
 {
     GLuint name = gl_buffer_filled(painter->size, 0);
-    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     thread_check(resource);
     for (int i = 0; i < ROUNDS; i++) {
         int value = (painter->first + i) & 0xff;
@@ -192,18 +192,15 @@ static const char *paint(const struct painter *painter)
         thread_check(bytes[0] == value && bytes[sizeof(bytes) - 1] == value);
     }
     thread_check(gr_resource_close(resource, painter->stream) == GR_OK);
-    gr_resource_free(resource);
     return NULL;
 }
 
 static const char *paint_in_own_context(void *user)
 {
-    gr_egl *egl = gr_egl_create(NULL);
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     thread_check(egl);
     thread_check(fx.cu->CtxSetCurrent(fx.context) == CUDA_SUCCESS);
-    const char *result = paint(user);
-    gr_egl_free(egl);
-    return result;
+    return paint(user);
 }
 
 /* The second thread uses this stream, the first one fx.stream. */
@@ -229,7 +226,7 @@ TEST(two_threads_use_their_own_contexts_and_one_stream)
 static const char *make_and_end(void *user)
 {
     (void)user;
-    gr_egl *egl = gr_egl_create(NULL);
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     thread_check(egl);
     for (int i = 0; i < 20; i++) {
         GLuint name = gl_buffer_filled(SIZE, i);
@@ -241,7 +238,6 @@ static const char *make_and_end(void *user)
     }
     CUcontext current = fx.context;
     thread_check(fx.cu->CtxGetCurrent(&current) == CUDA_SUCCESS && !current);
-    gr_egl_free(egl);
     return NULL;
 }
 

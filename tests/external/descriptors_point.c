@@ -99,7 +99,7 @@ static const char *one_point(const struct external_type *type, gr_semaphore_poin
 static const char *signal_and_wait(const void *row)
 {
     const struct external_type *type = row;
-    gr_semaphore *semaphore = semaphore_of(type);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(type);
     REQUIRE(semaphore);
     for (int is_wait = 0; is_wait <= 1; is_wait++) {
         gr_semaphore_point point = full_point(type->kind, semaphore, is_wait);
@@ -112,7 +112,6 @@ static const char *signal_and_wait(const void *row)
             PASS_ON(one_point(type, &point, is_wait));
         }
     }
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 
@@ -176,26 +175,24 @@ struct wrong_field {
 static const char *field_refused(const void *row)
 {
     const struct wrong_field *wrong = row;
-    gr_semaphore *semaphore = semaphore_of(wrong->type);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(wrong->type);
     REQUIRE(semaphore);
     gr_semaphore_point point = full_point(wrong->type->kind, semaphore, wrong->is_wait);
     point = with_field(point, wrong->field);
     REQUIRE(enqueue(&point, 1, wrong->is_wait) == GR_ERR_INVALID_VALUE);
     PASS_ON(refused_by_rule(call_name(wrong->is_wait), wrong->field->name));
     REQUIRE(recorder->calls(SIGNAL) == 0 && recorder->calls(WAIT) == 0);
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 
 static const char *no_nvsci_fence(const void *row)
 {
     const bool is_wait = *(const bool *)row;
-    gr_semaphore *semaphore = semaphore_of(&semaphore_types[5]);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(&semaphore_types[5]);
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
     REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_INVALID_VALUE);
     PASS_ON(refused_by_rule(call_name(is_wait), "nvsci_fence is NULL"));
     REQUIRE(recorder->calls(call_name(is_wait)) == 0);
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 
@@ -203,7 +200,7 @@ static const char *no_nvsci_fence(const void *row)
 static const char *value_goes_backwards(const void *row)
 {
     static const uint64_t values[] = {0, 16, 17};
-    gr_semaphore *semaphore = semaphore_of(row);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(row);
     for (size_t i = 0; i < COUNT(values); i++) {
         gr_semaphore_point point =
             GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = values[i]);
@@ -214,20 +211,18 @@ static const char *value_goes_backwards(const void *row)
     REQUIRE(enqueue(&next, 1, false) == GR_OK);
     REQUIRE(enqueue(&next, 1, false) == GR_ERR_INVALID_VALUE);
     REQUIRE(recorder->calls(SIGNAL) == 1);
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 
 static const char *driver_refuses(const void *row)
 {
     const bool is_wait = *(const bool *)row;
-    gr_semaphore *semaphore = semaphore_of(&semaphore_types[8]);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(&semaphore_types[8]);
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 18);
     recorder->answer(call_name(is_wait), CUDA_ERROR_ILLEGAL_ADDRESS);
     REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_DEVICE_LOST);
     PASS_ON(refused_by_driver(GR_ERR_DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS, call_name(is_wait),
                               "earlier work"));
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 
@@ -298,10 +293,8 @@ static gr_resource *resource_with(gr_semaphore *pair[2])
 
 static bool begin_and_commit(gr_resource *const resources[], size_t n)
 {
-    gr_submit *submit = gr_submit_begin(resources, n);
-    bool made = submit && gr_submit_commit(submit) == GR_OK;
-    gr_submit_free(submit);
-    return made;
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
+    return submit && gr_submit_commit(submit) == GR_OK;
 }
 
 /*

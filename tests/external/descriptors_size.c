@@ -177,7 +177,7 @@ static void fill(struct newer_point points[], gr_semaphore *semaphore)
 static const char *array_of_newer(const void *row)
 {
     static struct newer_point points[POINTS];
-    gr_semaphore *semaphore = semaphore_of(&semaphore_types[8]);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(&semaphore_types[8]);
     (void)row;
     fill(points, semaphore);
     REQUIRE(gr_semaphore_signal(&points[0].point, POINTS, CU_STREAM_LEGACY) == GR_OK);
@@ -193,7 +193,6 @@ static const char *array_of_newer(const void *row)
     size_t before = recorder->calls(SIGNAL);
     REQUIRE(gr_semaphore_signal(&points[0].point, POINTS, CU_STREAM_LEGACY) == GR_ERR_UNSUPPORTED);
     REQUIRE(recorder->calls(SIGNAL) == before);
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 
@@ -201,7 +200,7 @@ static const char *array_of_newer(const void *row)
 static const char *array_that_disagrees(const void *row)
 {
     static struct newer_point points[POINTS];
-    gr_semaphore *semaphore = semaphore_of(&semaphore_types[8]);
+    GR_AUTO(gr_semaphore) *semaphore = semaphore_of(&semaphore_types[8]);
     (void)row;
     fill(points, semaphore);
     points[POINTS - 1].point.struct_size = sizeof(gr_semaphore_point);
@@ -209,7 +208,6 @@ static const char *array_that_disagrees(const void *row)
             GR_ERR_INVALID_VALUE);
     REQUIRE(strstr(gr_last_error()->message, "Element 299"));
     REQUIRE(recorder->calls(SIGNAL) == 0);
-    gr_semaphore_free(semaphore);
     return NULL;
 }
 

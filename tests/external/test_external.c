@@ -166,7 +166,7 @@ VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
                         "surface_load_store");
     ck_assert(is_open(info.fd));
     const struct rlimit before = limit_descriptors(0);
-    gr_resource *resource = gr_from_external_memory(&info, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_READ_WRITE);
     setrlimit(RLIMIT_NOFILE, &before);
     ck_assert_ptr_null(resource);
     assert_error(GR_ERR_SYSTEM, EMFILE, "ulimit -n");
@@ -174,7 +174,6 @@ VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
     /* This import works, since no failed call closed the descriptor. */
     resource = must_import(&info);
     ck_assert(!is_open(info.fd));
-    gr_resource_free(resource);
 }
 
 GROUP("refused imports", add_vulkan_case)
@@ -210,14 +209,13 @@ VULKAN_TEST(parts_beyond_the_end_are_refused)
  */
 static bool driver_takes(const gr_external_memory_desc *info)
 {
-    gr_resource *resource = gr_from_external_memory(info, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_from_external_memory(info, GR_READ_WRITE);
     if (!resource) {
         assert_error(GR_ERR_CUDA, -1, "");
         assert_mine(info->fd);
         return false;
     }
     ck_assert(!is_open(info->fd));
-    gr_resource_free(resource);
     return true;
 }
 

@@ -37,9 +37,8 @@ VULKAN_TEST(a_failed_import_leaves_the_descriptor_to_the_caller)
     assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
     ck_assert(is_open(info.fd));
-    gr_resource *resource = must_import(&info);
+    GR_AUTO(gr_resource) *resource = must_import(&info);
     ck_assert(!is_open(info.fd));
-    gr_resource_free(resource);
 }
 
 /*
@@ -142,9 +141,9 @@ VULKAN_TEST(a_new_semaphore_ends_those_that_were_freed_in_use)
     gr_semaphore_free(freed);
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
-    gr_semaphore *next = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    GR_AUTO(gr_semaphore) *next =
+        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     ck_assert_int_eq(open_fds(), fds);
-    gr_semaphore_free(next);
 }
 
 GROUP("maps and releases", add_vulkan_case)
@@ -258,8 +257,9 @@ VULKAN_TEST(points_check_the_context_before_the_stream)
 {
     CUstream stream = NULL;
     CUcontext own = new_context(&stream);
-    gr_vk_device *device = vulkan_wrap();
-    gr_semaphore *semaphore = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
+    GR_AUTO(gr_vk_device) *device = vulkan_wrap();
+    GR_AUTO(gr_semaphore) *semaphore =
+        must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
     end_context(own);
@@ -269,8 +269,6 @@ VULKAN_TEST(points_check_the_context_before_the_stream)
     assert_fails(gr_semaphore_wait(&point, 1, stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                  "was destroyed");
     ck_assert_uint_eq(fault->calls("cuStreamIsCapturing"), 0);
-    gr_semaphore_free(semaphore);
-    gr_vk_device_free(device);
 }
 
 /*

@@ -160,7 +160,7 @@ TEST(replaced_storage_is_not_followed_in_a_capture, TRANSPORTS)
         name, GR_READ_WRITE,
         &GR_INIT(gr_gl_options, .follow_storage = true,
                  .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP)));
-    gr_tensor *tensor = must_make(make_tensor(fx.other));
+    GR_AUTO(gr_tensor) *tensor = must_make(make_tensor(fx.other));
     gr_buffer *buffer = must_map(resource);
     assert_ok(gr_buffer_release(buffer));
     glBindBuffer(GL_ARRAY_BUFFER, name);
@@ -177,7 +177,6 @@ TEST(replaced_storage_is_not_followed_in_a_capture, TRANSPORTS)
     buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_size(buffer), 2 * SIZE);
     assert_ok(gr_buffer_release(buffer));
-    gr_tensor_free(tensor);
 }
 
 TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
@@ -222,7 +221,7 @@ TEST(tensor_calls_on_a_capturing_stream_are_refused)
 TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
-    gr_tensor *tensor = must_make(make_tensor(fx.other));
+    GR_AUTO(gr_tensor) *tensor = must_make(make_tensor(fx.other));
     capture_graph(fx.stream);
     assert_state(gr_publish(resource, tensor, NULL, fx.stream));
     assert_state(gr_fetch(resource, tensor, NULL, fx.stream));
@@ -235,7 +234,6 @@ TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)
     capture_graph(NULL);
     assert_ok(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
-    gr_tensor_free(tensor);
 }
 
 static GLuint make_texture(void)

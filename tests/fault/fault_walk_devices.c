@@ -86,10 +86,8 @@ static bool run_image(void)
 static bool run_shared(void)
 {
     CU(CtxSetCurrent(second.context));
-    gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing);
-    bool good = done(resource) && write_and_look(resource, second.stream, 7);
-    gr_resource_free(resource);
-    return good;
+    GR_AUTO(gr_resource) *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing);
+    return done(resource) && write_and_look(resource, second.stream, 7);
 }
 
 static const char *no_sharing(void)

@@ -91,29 +91,27 @@ static bool use_ring(gr_ring *ring, const gr_gl_options *options)
 static bool run_ring(void)
 {
     struct slots slots;
-    gr_ring *ring =
+    GR_AUTO(gr_ring) *ring =
         make_slots(&slots, scenario->options) ? gr_ring_create(slots.of, SLOTS, NULL) : NULL;
     end_slots(&slots);
-    bool good = done(ring) && use_ring(ring, scenario->options);
-    gr_ring_free(ring);
-    return good;
+    return done(ring) && use_ring(ring, scenario->options);
 }
 
 /* OpenGL writes the frames, and CUDA reads them. */
 static bool run_ring_back(void)
 {
     struct slots slots;
-    gr_ring *ring = make_slots(&slots, &by_interop)
-                        ? gr_ring_create(slots.of, SLOTS,
-                                         &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS,
-                                                  .mode = GR_RING_NEWEST))
-                        : NULL;
+    GR_AUTO(gr_ring) *ring =
+        make_slots(&slots, &by_interop)
+            ? gr_ring_create(
+                  slots.of, SLOTS,
+                  &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS, .mode = GR_RING_NEWEST))
+            : NULL;
     end_slots(&slots);
     bool good = done(ring) && walk_write(ring, GR_STREAM_NONE) &&
                 walk_write(ring, GR_STREAM_NONE) && walk_read(ring, fx.stream);
     if (ring)
         gr_ring_stop(ring);
-    gr_ring_free(ring);
     return good;
 }
 
@@ -125,12 +123,11 @@ static bool run_ring_tensor(void)
     struct slots slots;
     gr_ring *ring = make_slots(&slots, &by_interop) ? gr_ring_create(slots.of, SLOTS, NULL) : NULL;
     end_slots(&slots);
-    gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
+    GR_AUTO(gr_tensor) *tensor = gr_tensor_create(&desc, fx.stream);
     bool good = done(tensor) && done(ring) &&
                 ok(ring_publish(ring, tensor, fx.stream, WALK_SOON)) &&
                 walk_read(ring, GR_STREAM_NONE);
     gr_ring_free(ring);
-    gr_tensor_free(tensor);
     return good;
 }
 
@@ -165,8 +162,7 @@ static bool use_received(gr_resource *resource)
     if (!ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE)))
         return false;
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    bool good = done(buffer) && walk_release(buffer);
-    return good;
+    return done(buffer) && walk_release(buffer);
 }
 
 static bool run_send(void)

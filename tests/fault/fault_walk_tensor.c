@@ -102,15 +102,11 @@ static bool run_view(void)
     static const int64_t part[3] = {SIDE, SIDE / 2, 4}, whole[3] = {SIDE * 4, 4, 1};
     const gr_tensor_desc half =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = part, .strides = whole);
-    gr_tensor *tensor = make(GR_MEMORY_DEVICE);
-    gr_tensor *view = tensor ? gr_tensor_view(tensor, &half) : NULL;
-    gr_tensor *clone = view ? gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream) : NULL;
-    bool good = done(view) && done(gr_tensor_get_info(view)) && done(clone) &&
-                done(gr_tensor_array_interface(clone, fx.other));
-    gr_tensor_free(tensor);
-    gr_tensor_free(view);
-    gr_tensor_free(clone);
-    return good;
+    GR_AUTO(gr_tensor) *tensor = make(GR_MEMORY_DEVICE);
+    GR_AUTO(gr_tensor) *view = tensor ? gr_tensor_view(tensor, &half) : NULL;
+    GR_AUTO(gr_tensor) *clone = view ? gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream) : NULL;
+    return done(view) && done(gr_tensor_get_info(view)) && done(clone) &&
+           done(gr_tensor_array_interface(clone, fx.other));
 }
 
 static unsigned ended;
@@ -140,22 +136,21 @@ static bool run_wrap(void)
 #if __has_include(<dlpack/dlpack.h>)
 static bool take_back(DLManagedTensorVersioned *managed)
 {
-    gr_tensor *back =
+    GR_AUTO(gr_tensor) *back =
         managed ? gr_tensor_from_dlpack(managed, GR_DLPACK_VERSIONED, fx.other) : NULL;
     bool good = done(back);
     if (!back && managed)
         managed->deleter(managed);
-    gr_tensor_free(back);
     return good;
 }
 
 static bool take_back_legacy(DLManagedTensor *managed)
 {
-    gr_tensor *back = managed ? gr_tensor_from_dlpack(managed, GR_DLPACK_LEGACY, fx.other) : NULL;
+    GR_AUTO(gr_tensor) *back =
+        managed ? gr_tensor_from_dlpack(managed, GR_DLPACK_LEGACY, fx.other) : NULL;
     bool good = done(back);
     if (!back && managed)
         managed->deleter(managed);
-    gr_tensor_free(back);
     return good;
 }
 
@@ -273,11 +268,9 @@ static bool publish_layers(gr_resource *resource, gr_dtype dtype)
     const int64_t shape[] = {3, SIDE, SIDE, 4};
     const gr_publish_options all = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS);
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = 4, .shape = shape);
-    gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
-    const bool good = done(tensor) && ok(gr_publish(resource, tensor, &all, fx.stream)) &&
-                      ok(gr_fetch(resource, tensor, &all, fx.stream));
-    gr_tensor_free(tensor);
-    return good;
+    GR_AUTO(gr_tensor) *tensor = gr_tensor_create(&desc, fx.stream);
+    return done(tensor) && ok(gr_publish(resource, tensor, &all, fx.stream)) &&
+           ok(gr_fetch(resource, tensor, &all, fx.stream));
 }
 
 static bool publish_into_layers(void)
@@ -322,13 +315,12 @@ static GLuint new_depth(GLenum internal, GLuint *renderbuffer)
 
 static bool fetch_depth(GLuint framebuffer, gr_resource *staging, unsigned sample)
 {
-    gr_tensor *metres = new_picture(GR_DTYPE_F32, 1);
+    GR_AUTO(gr_tensor) *metres = new_picture(GR_DTYPE_F32, 1);
     const gr_framebuffer_options depth =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2,
                 .staging = staging, .sample = sample);
     const bool good =
         done(metres) && ok(gr_fetch_framebuffer(framebuffer, metres, &depth, fx.stream));
-    gr_tensor_free(metres);
     return good;
 }
 
@@ -360,11 +352,10 @@ static GLuint new_cube(void)
 
 static bool fetch_colours(GLuint framebuffer, gr_resource *staging)
 {
-    gr_tensor *colours = new_picture(GR_DTYPE_U8, 4);
+    GR_AUTO(gr_tensor) *colours = new_picture(GR_DTYPE_U8, 4);
     const gr_framebuffer_options colour = GR_INIT(gr_framebuffer_options, .staging = staging);
     const bool good =
         done(colours) && ok(gr_fetch_framebuffer(framebuffer, colours, &colour, fx.stream));
-    gr_tensor_free(colours);
     return good;
 }
 
@@ -372,13 +363,12 @@ static bool fetch_colours(GLuint framebuffer, gr_resource *staging)
 static bool fetch_both(GLuint framebuffer)
 {
     gr_tensor *tensors[] = {new_picture(GR_DTYPE_U8, 4), new_picture(GR_DTYPE_F32, 4)};
-    gr_resource *buffer = gr_create_gl_buffer(SIDE * SIDE * 8, GR_READ_ONLY, NULL);
+    GR_AUTO(gr_resource) *buffer = gr_create_gl_buffer(SIDE * SIDE * 8, GR_READ_ONLY, NULL);
     const bool good = done(tensors[0]) && done(tensors[1]) && done(buffer) &&
                       ok(gr_copy_framebuffer(framebuffer, buffer, SIDE * SIDE * 4, NULL)) &&
                       ok(gr_fetch_framebuffer_many(framebuffer, tensors, NULL, 2, fx.stream));
     gr_tensor_free(tensors[0]);
     gr_tensor_free(tensors[1]);
-    gr_resource_free(buffer);
     return good;
 }
 

@@ -16,20 +16,16 @@
 static bool run_headless(void)
 {
     const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .cuda_device = 0);
-    gr_vk_headless *headless = gr_vk_headless_create(&options);
-    bool good = done(headless);
-    gr_vk_headless_free(headless);
-    return good;
+    GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(&options);
+    return done(headless);
 }
 
 static bool run_headless_validated(void)
 {
     const gr_vk_headless_options options =
         GR_INIT(gr_vk_headless_options, .cuda_device = 0, .validation = true);
-    gr_vk_headless *headless = gr_vk_headless_create(&options);
-    bool good = done(headless);
-    gr_vk_headless_free(headless);
-    return good;
+    GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(&options);
+    return done(headless);
 }
 
 static gr_vk_device_desc device_desc(bool synchronization2)
@@ -80,8 +76,7 @@ static bool run_wrap_without_instance(void)
 static bool map_once(gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    bool good = done(buffer) && walk_release(buffer);
-    return good;
+    return done(buffer) && walk_release(buffer);
 }
 
 /* The semaphore value that the Vulkan queue waits for. */
@@ -135,11 +130,9 @@ static void wait_for_all(void)
 
 static bool submit_with(gr_resource *resource, const gr_vk_submit_desc *desc)
 {
-    gr_submit *submit = gr_submit_begin(&resource, 1);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
     note_wait(submit);
-    bool good = done(submit) && ok(gr_vk_submit(submit, desc));
-    gr_submit_free(submit);
-    return good;
+    return done(submit) && ok(gr_vk_submit(submit, desc));
 }
 
 /* Submits an empty VkSubmitInfo2 of the program, so that only what grinterop adds has an effect. */
@@ -172,12 +165,12 @@ static gr_resource *make_of_tensor(gr_vk_device *device)
 {
     const int64_t size = SIZE;
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_tensor *tensor = gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
-                                                  .shape = &size, .exportable = true),
-                                         fx.stream);
+    GR_AUTO(gr_tensor) *tensor =
+        gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size,
+                                  .exportable = true),
+                         fx.stream);
     gr_resource *made =
         tensor ? gr_create_vk_buffer_of(device, &info, tensor, GR_READ_WRITE) : NULL;
-    gr_tensor_free(tensor);
     return made;
 }
 
@@ -187,12 +180,10 @@ static gr_resource *make_of_tensor(gr_vk_device *device)
  */
 static bool on_described(gr_resource *(*make)(gr_vk_device *device), const gr_vk_device_desc *desc)
 {
-    gr_vk_device *device = gr_vk_device_from_vk(desc);
-    gr_resource *resource = device ? make(device) : NULL;
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(desc);
+    GR_AUTO(gr_resource) *resource = device ? make(device) : NULL;
     bool good = done(resource) && take_turns(resource);
     wait_for_all();
-    gr_resource_free(resource);
-    gr_vk_device_free(device);
     return good;
 }
 
@@ -431,15 +422,13 @@ static bool run_semaphore(void)
 {
     char text[256];
     const gr_vk_device_desc desc = device_desc(false);
-    gr_vk_device *device = gr_vk_device_from_vk(&desc);
-    gr_semaphore *semaphore =
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(&desc);
+    GR_AUTO(gr_semaphore) *semaphore =
         device ? gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE) : NULL;
     bool good = done(semaphore) && signal_and_wait(semaphore);
     if (semaphore)
         gr_semaphore_describe(semaphore, text, sizeof(text));
     wait_for_all();
-    gr_semaphore_free(semaphore);
-    gr_vk_device_free(device);
     return good;
 }
 

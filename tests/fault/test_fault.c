@@ -285,7 +285,7 @@ TEST(a_destroyed_stream_of_a_destroyed_context_is_not_used, 4)
 {
     CUstream stream = NULL;
     CUcontext own = new_context(&stream);
-    gr_resource *other = must_register(gl_buffer_filled(SIZE, 1));
+    GR_AUTO(gr_resource) *other = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = _i < 2 ? must_map_on(other, stream) : NULL;
     CU(StreamSynchronize(stream));
     end_context(own);
@@ -302,7 +302,6 @@ TEST(a_destroyed_stream_of_a_destroyed_context_is_not_used, 4)
     ck_assert_uint_eq(fault->calls("cuStreamGetCtx"), 0);
     if (_i == 1)
         assert_ok(gr_buffer_release(buffer));
-    gr_resource_free(other);
 }
 
 /* If another context is current, each call pushes the context of the resource. */

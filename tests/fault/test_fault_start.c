@@ -40,25 +40,23 @@ static bool start_cuda(void)
 
 static bool map_once(GLuint name, gr_transport transport)
 {
-    gr_resource *resource = gr_from_gl_buffer_with(
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(
         name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport));
     gr_buffer *buffer = resource ? gr_map(resource, CU_STREAM_LEGACY) : NULL;
     bool good = buffer && gr_buffer_release(buffer) == GR_OK;
     if (buffer && !good)
         gr_buffer_release_later(buffer);
-    gr_resource_free(resource);
     return good;
 }
 
 static bool use_opengl(gr_transport transport)
 {
-    gr_egl *egl = gr_egl_create(NULL);
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     if (!egl)
         return false;
     GLuint name = gl_buffer_filled(SIZE, 1);
     bool good = map_once(name, transport);
     glDeleteBuffers(1, &name);
-    gr_egl_free(egl);
     return good;
 }
 
@@ -75,10 +73,9 @@ static bool start_copy(void)
 /* The shared transport of OpenGL, which uses Vulkan. */
 static bool start_sharing(void)
 {
-    gr_egl *egl = gr_egl_create(NULL);
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     gr_resource *resource = egl ? gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing) : NULL;
     gr_resource_free(resource);
-    gr_egl_free(egl);
     return resource;
 }
 
@@ -94,11 +91,10 @@ static bool start_tensor(void)
     static const int64_t shape[1] = {SIZE};
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
-    gr_cuda_context *context = gr_cuda_context_create(0);
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     gr_tensor *tensor = context ? gr_tensor_create(&desc, context->stream) : NULL;
     gr_tensor_free(tensor);
     gr_tensor_collect(GR_WAIT_FOREVER); /* a tensor whose free was deferred ends with its context */
-    gr_cuda_context_free(context);
     return tensor;
 }
 

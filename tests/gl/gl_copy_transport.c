@@ -204,7 +204,7 @@ ONE_DEVICE_TEST(transport_any_falls_back_unless_the_object_is_the_cause)
     logged[0] = '\0';
     gr_log_add(GR_LOG_INFO, keep_line, NULL);
     /* peer queries the devices, too, before the query that matters here */
-    gr_resource *resource = NULL;
+    GR_AUTO(gr_resource) *resource = NULL;
     for (long after = 0; after < 6 && !resource; after++) {
         gr_clear_error();
         let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM, after);
@@ -213,7 +213,6 @@ ONE_DEVICE_TEST(transport_any_falls_back_unless_the_object_is_the_cause)
         resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     }
     assert_fell_back(resource, GR_TRANSPORT_PEER, "CUDA_ERROR_INVALID_VALUE");
-    gr_resource_free(resource);
 }
 
 /* Each transport allocates other memory. Catches: created objects did not fall back. */

@@ -300,24 +300,22 @@ FLIGHT_TEST(a_resource_may_end_while_frames_are_in_flight, 3)
 FLIGHT_TEST(a_lost_release_is_made_in_the_context)
 {
     const GLuint name = gl_buffer_pattern(SIZE, 1);
-    gr_resource *resource = must_fly(name, GR_WRITE_DISCARD, 2);
+    GR_AUTO(gr_resource) *resource = must_fly(name, GR_WRITE_DISCARD, 2);
     gr_buffer *buffer = must_map(resource);
     cuda_write_pattern(buffer, 2);
     CU(StreamSynchronize(fx.stream));
     elsewhere(release_elsewhere, buffer);
     assert_ok(gr_buffer_release(must_map(resource)));
-    gr_resource_free(resource);
 }
 
 FLIGHT_TEST(a_resource_outlives_its_opengl_context)
 {
     gr_egl *other = must_make(gr_egl_create(NULL));
-    gr_resource *resource = must_fly(gl_buffer_pattern(SIZE, 1), GR_WRITE_DISCARD, 4);
+    GR_AUTO(gr_resource) *resource = must_fly(gl_buffer_pattern(SIZE, 1), GR_WRITE_DISCARD, 4);
     write_mapped(resource, 2);
     gr_egl_free(other);
     assert_ok(gr_egl_make_current(fx.egl));
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "context");
-    gr_resource_free(resource);
 }
 
 FLIGHT_TEST(failed_calls_of_a_map_map_nothing, 2)

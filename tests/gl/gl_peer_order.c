@@ -210,9 +210,8 @@ static void fetch(gr_resource *resource)
     static const int64_t shape[] = {SIDE, SIDE, 4};
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape);
-    gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.other));
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.other));
     assert_ok(gr_fetch(resource, tensor, NULL, fx.other));
-    gr_tensor_free(tensor);
 }
 
 /*

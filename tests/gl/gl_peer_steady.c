@@ -42,18 +42,16 @@ PEER_TEST(maps_and_releases_allocate_nothing)
 
 static void life(GLuint name)
 {
-    gr_resource *resource = must_peer(name, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     fill_mapped(resource, 1);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    gr_resource_free(resource);
 }
 
 /* Each staging buffer has its own memory, unlike those above. */
 static void large_life(GLuint name)
 {
-    gr_resource *resource = must_peer(name, GR_WRITE_DISCARD);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
     fill_mapped(resource, 1);
-    gr_resource_free(resource);
 }
 
 PEER_TEST(creating_and_freeing_resources_leaks_nothing, 2)
@@ -61,10 +59,9 @@ PEER_TEST(creating_and_freeing_resources_leaks_nothing, 2)
     size_t size = _i ? LARGE : SIZE;
     GLuint name = gl_buffer_filled(size, 0);
     /* its semaphores serve the other resources: the number of simulated ones is limited */
-    gr_resource *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
+    GR_AUTO(gr_resource) *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
     assert_steady(_i ? large_life : life, name, _i ? 30 : sanitizer() ? 100 : 1000);
     assert_gl_bytes(name, size, 1);
-    gr_resource_free(first);
 }
 
 /* CUDA writes the slots in order, and OpenGL reads each. */

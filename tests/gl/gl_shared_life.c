@@ -106,12 +106,11 @@ WAY_TEST(free_while_the_stream_works_is_safe, WAYS)
 {
     need_kernels();
     for (int i = 0; i < 3; i++) {
-        gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+        GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
         gr_buffer *buffer = must_map(resource);
         gate_open_after(gate_put(fx.stream), 20);
         kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 3, fx.stream);
         assert_ok(gr_buffer_release(buffer));
-        gr_resource_free(resource);
     }
     CU(StreamSynchronize(fx.stream));
     collect();
@@ -154,7 +153,7 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
 
 WAY_TEST(calls_in_the_wrong_context_are_refused, WAYS)
 {
-    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     for (int round = 0; round < 4; round++) {
         gr_buffer *buffer = round % 2 ? must_map(resource) : NULL;
         assert_ok(gr_egl_make_current(round < 2 ? stranger : NULL));
@@ -167,7 +166,6 @@ WAY_TEST(calls_in_the_wrong_context_are_refused, WAYS)
         assert_ok(gr_buffer_release(buffer));
         assert_gl_bytes(gr_gl_name(resource), SIZE, round);
     }
-    gr_resource_free(resource);
 }
 
 WAY_TEST(a_resource_freed_in_the_wrong_context_ends_later, WAYS)

@@ -233,7 +233,7 @@ ORDER_TEST(a_give_back_signals_once, WAYS)
 {
     const gr_slot *slots[8];
     unsigned each = gr_cuda_is_software() && _i != 2, n = _i == 1 ? 1 : 8;
-    gr_ring *ring = share_ring(n);
+    GR_AUTO(gr_ring) *ring = share_ring(n);
     for (unsigned group = 1; group <= n; group++) {
         unsigned long signals = pretend_counts.signals, buffers = pretend_counts.buffers;
         for (unsigned i = 0; i < group; i++)
@@ -243,7 +243,6 @@ ORDER_TEST(a_give_back_signals_once, WAYS)
         /* each object is in the barriers of its wait and of the signal */
         ck_assert_uint_eq(pretend_counts.buffers, buffers + 2 * each * group);
     }
-    gr_ring_free(ring);
 }
 
 /*
@@ -255,7 +254,7 @@ ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
     const gr_slot *slot;
-    gr_ring *ring = share_ring(n);
+    GR_AUTO(gr_ring) *ring = share_ring(n);
     for (int i = 0; i < 16; i++) {
         slot = ring_to_opengl(ring, i, 0);
         if (i % 4 == 0)
@@ -265,7 +264,6 @@ ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
     }
     for (int i = 0; i < 16; i++)
         assert_gl_bytes(copies[i], SIZE, i);
-    gr_ring_free(ring);
 }
 
 ORDER_TEST(slots_read_by_opengl_are_given_back_only_in_its_context, WAYS)

@@ -195,14 +195,13 @@ SHARED_TEST(packed_buffers_can_be_slots_of_a_ring)
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_pack(SIZE);
-    gr_ring *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
     free_resources(resources, SLOTS);
     for (int frame = 0; frame < 3 * SLOTS; frame++) {
         const gr_slot *slot = ring_to_opengl(ring, frame & 255, 0);
         assert_gl_bytes(gl_copy_of(gr_gl_name(slot->resource), SIZE), SIZE, frame & 255);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
-    gr_ring_free(ring);
 }
 
 /* ---- Reuse ----------------------------------------------------------------------------------- */

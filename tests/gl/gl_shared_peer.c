@@ -168,15 +168,13 @@ PEER_TEST(a_ring_is_sent_without_the_context, 1)
     int sockets[2];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-    gr_ring *here = must_make(gr_ring_create(&resource, 1, NULL));
+    GR_AUTO(gr_ring) *here = must_make(gr_ring_create(&resource, 1, NULL));
     assert_ok(gr_egl_make_current(NULL));
     assert_ok(gr_ring_send(sockets[0], here, GR_RING_CONSUMER, NULL, 0, SOON));
     assert_ok(gr_egl_make_current(fx.egl));
-    gr_ring *there = must_make(gr_ring_receive(sockets[1], NULL, 0, NULL, SOON));
+    GR_AUTO(gr_ring) *there = must_make(gr_ring_receive(sockets[1], NULL, 0, NULL, SOON));
     cuda_writes_late(there, 5);
     opengl_reads(here, 5);
-    gr_ring_free(there);
-    gr_ring_free(here);
 }
 
 /* Later uses by OpenGL wait for CUDA of this process again, and not for the peer. */

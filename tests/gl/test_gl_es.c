@@ -121,11 +121,10 @@ TEST(contexts_of_a_share_group_map_it)
 TEST(a_destroyed_context_is_reported)
 {
     gr_egl *second = es_begin(0, 0);
-    gr_resource *resource = must_register(gl_buffer_filled(64, 1));
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(64, 1));
     gr_egl_free(second);
     assert_ok(gr_egl_make_current(es_context));
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "has been destroyed");
-    gr_resource_free(resource);
 }
 
 /* Drivers give the handle of a destroyed context to a later one. */
@@ -135,13 +134,12 @@ TEST(a_later_context_with_the_same_handle_is_another_one)
     bool reused = false;
     for (int i = 0; i < 10 && !reused; i++) {
         const void *handle = later->context;
-        gr_resource *resource = must_register(gl_buffer_filled(64, 1));
+        GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(64, 1));
         gr_egl_free(later);
         later = es_begin(0, 0);
         reused = later->context == handle;
         (void)gl_buffer_filled(64, 2); /* may have the same name */
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "has been destroyed");
-        gr_resource_free(resource);
     }
     gr_egl_free(later);
     assert_ok(gr_egl_make_current(es_context));

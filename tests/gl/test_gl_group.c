@@ -116,11 +116,10 @@ TEST(the_group_outlives_the_context_of_the_registration)
     end_first();
     write_mapped(resource, 5);
     assert_gl_pattern(name, SIZE, 5);
-    gr_egl *later = make_sharing(worker);
+    GR_AUTO(gr_egl) *later = make_sharing(worker);
     write_mapped(resource, 6);
     assert_gl_pattern(name, SIZE, 6);
     assert_ok(gr_resource_close(resource, fx.stream));
-    gr_egl_free(later);
 }
 
 TEST(an_image_is_mapped_in_the_sharing_context)
@@ -208,7 +207,7 @@ TEST(a_worker_context_on_another_thread_maps)
 /* Contexts of a group may have other versions and functions than the one that registered. */
 TEST(a_context_of_an_older_version_maps)
 {
-    gr_egl *old = must_make(gr_egl_create(
+    GR_AUTO(gr_egl) *old = must_make(gr_egl_create(
         &GR_INIT(gr_egl_options, .share = first, .major = 3, .minor = 2, .compatibility = true)));
     unsigned char bytes[SIZE];
     write_mapped(resource, 9);
@@ -221,7 +220,6 @@ TEST(a_context_of_an_older_version_maps)
     glBindBuffer(GL_ARRAY_BUFFER, before);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "has since been replaced");
     assert_gl_clean();
-    gr_egl_free(old);
 }
 
 /* ---- Replaced storage ------------------------------------------------------------------------ */
@@ -252,7 +250,8 @@ TEST(a_buffer_replaced_in_one_context_is_mapped_in_the_other)
 {
     gr_egl *const contexts[] = {first, worker};
     GLuint of = gl_buffer_filled(SIZE, 1), again = 0;
-    gr_resource *resource = must_make(gr_from_gl_buffer_with(of, GR_READ_WRITE, &following));
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_buffer_with(of, GR_READ_WRITE, &following));
     for (unsigned i = 0; i < 4; i++) {
         finish_and_enter(contexts[i % 2]);
         replace(of, 100u << i, false, i);
@@ -276,7 +275,6 @@ TEST(a_buffer_replaced_in_one_context_is_mapped_in_the_other)
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 1);
     gr_egl_free(later);
     use_replaced(resource, 100, 9);
-    gr_resource_free(resource);
 }
 
 TEST(an_image_replaced_in_one_context_is_mapped_in_the_other)
@@ -357,14 +355,13 @@ TEST(two_groups_are_distinguished)
 {
     enter(fx.egl);
     GLuint other_name = gl_buffer_filled(SIZE, 1);
-    gr_resource *other = must_group(other_name);
+    GR_AUTO(gr_resource) *other = must_group(other_name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "is not in that share group");
     assert_resource_usable(other, other_name);
     enter(worker);
     assert_null(gr_map(other, fx.stream), GR_ERR_GL, 0, "is not in that share group");
     assert_resource_usable(resource, name);
     enter(fx.egl);
-    gr_resource_free(other);
 }
 
 /* An alien context may have a shader of the same name, even with a similar text. */
@@ -387,12 +384,11 @@ TEST(a_shader_of_the_application_is_no_marker)
 TEST(without_share_group_the_error_names_the_option)
 {
     enter(first);
-    gr_resource *own = must_register(name);
+    GR_AUTO(gr_resource) *own = must_register(name);
     enter(worker);
     assert_null(gr_map(own, fx.stream), GR_ERR_GL, 0, "gr_gl_options.share_group");
     enter(first);
     assert_resource_usable(own, name);
-    gr_resource_free(own);
 }
 
 /* ---- Deferred ends --------------------------------------------------------------------------- */

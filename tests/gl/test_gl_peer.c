@@ -134,9 +134,8 @@ static void use_near(void)
 {
     begin_one();
     if (!tested->missing()) {
-        gr_resource *resource = must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE);
+        GR_AUTO(gr_resource) *resource = must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE);
         assert_ok(gr_buffer_release(must_map(resource)));
-        gr_resource_free(resource);
     }
     end();
 }

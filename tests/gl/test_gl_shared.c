@@ -188,9 +188,8 @@ static void frame(GLuint unused)
 static void life(GLuint unused)
 {
     (void)unused;
-    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     fill_mapped(resource, 1);
-    gr_resource_free(resource);
 }
 
 /* The first round creates the events, which are kept. */

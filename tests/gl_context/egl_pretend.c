@@ -262,7 +262,7 @@ TEST(the_message_names_the_lowest_version_and_that_objects_are_shared)
 
 TEST(making_a_context_of_another_thread_current_is_refused)
 {
-    gr_egl *second = must_make(gr_egl_create(NULL));
+    GR_AUTO(gr_egl) *second = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(fx.egl));
     epoxy_eglMakeCurrent = no_current;
     ck_assert_int_eq(gr_egl_make_current(second), GR_ERR_GL);
@@ -270,7 +270,6 @@ TEST(making_a_context_of_another_thread_current_is_refused)
     assert_error(GR_ERR_GL, -1, "The context could not be made current.");
     epoxy_eglMakeCurrent = own.eglMakeCurrent;
     assert_ok(gr_egl_make_current(second));
-    gr_egl_free(second);
 }
 
 /* ---- An EGL that needs a surface ------------------------------------------------------------- */

@@ -49,46 +49,41 @@ GROUP("options", add_egl_case)
 
 TEST(default_options_create_a_core_context)
 {
-    gr_egl *without = create(NULL);
+    GR_AUTO(gr_egl) *without = create(NULL);
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
     ck_assert_int_eq(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
     GLint version = get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION);
-    gr_egl *zeros = create(&GR_INIT(gr_egl_options));
+    GR_AUTO(gr_egl) *zeros = create(&GR_INIT(gr_egl_options));
     assert_context(version, GL_CONTEXT_CORE_PROFILE_BIT);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
-    gr_egl_free(zeros);
-    gr_egl_free(without);
 }
 
 TEST(requested_versions_are_created)
 {
     static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        gr_egl *egl =
+        GR_AUTO(gr_egl) *egl =
             create(&GR_INIT(gr_egl_options, .major = wanted[i][0], .minor = wanted[i][1]));
         assert_context(wanted[i][0] * 10 + wanted[i][1], GL_CONTEXT_CORE_PROFILE_BIT);
         assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
-        gr_egl_free(egl);
     }
 }
 
 TEST(a_compatibility_context_is_created)
 {
-    gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
+    GR_AUTO(gr_egl) *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
     ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* a core profile has no GL_MATRIX_MODE */
     assert_gl_clean();
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
-    gr_egl_free(egl);
 }
 
 TEST(a_debug_context_is_created)
 {
-    gr_egl *egl = create(&GR_INIT(gr_egl_options, .debug = true));
+    GR_AUTO(gr_egl) *egl = create(&GR_INIT(gr_egl_options, .debug = true));
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
     ck_assert_int_ne(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
-    gr_egl_free(egl);
 }
 
 TEST(sharing_contexts_use_the_same_buffers)
@@ -103,9 +98,8 @@ TEST(sharing_contexts_use_the_same_buffers)
     gr_egl_free(sharing);
     assert_gl_pattern(made_here, 333, 6);
 
-    gr_egl *stranger = create(NULL);
+    GR_AUTO(gr_egl) *stranger = create(NULL);
     ck_assert(!glIsBuffer(name));
-    gr_egl_free(stranger);
 }
 
 static void assert_found(const char *name)
@@ -284,7 +278,7 @@ GROUP("the current context", add_egl_case)
 
 TEST(make_current_switches_between_contexts)
 {
-    gr_egl *second = create(NULL);
+    GR_AUTO(gr_egl) *second = create(NULL);
     assert_ok(gr_egl_make_current(fx.egl));
     assert_current(fx.egl);
     assert_ok(gr_egl_make_current(fx.egl));
@@ -294,7 +288,6 @@ TEST(make_current_switches_between_contexts)
     assert_ok(gr_egl_make_current(NULL));
     assert_ok(gr_egl_make_current(second));
     assert_current(second);
-    gr_egl_free(second);
 }
 
 TEST(freeing_the_current_context_leaves_none_current)

@@ -74,9 +74,8 @@ static const char *the_flags_reach_the_driver(void)
     GLuint name = wgl_buffer(NULL, BYTES);
     for (size_t i = 0; i < COUNT(rows); i++) {
         follower->reset();
-        gr_resource *resource = gr_from_gl_buffer(name, rows[i].given);
+        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, rows[i].given);
         REQUIRE(resource && follower->nth(0)->flags == rows[i].registered);
-        gr_resource_free(resource);
     }
     return NULL;
 }
@@ -129,11 +128,9 @@ static const char *bytes_of(const gr_gl_options *options)
     unsigned char bytes[BYTES];
     fill(bytes, BYTES, 3);
     GLuint name = wgl_buffer(bytes, BYTES);
-    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, options);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, options);
     REQUIRE(resource);
-    const char *wrong = exchange(resource, name, bytes);
-    gr_resource_free(resource);
-    return wrong;
+    return exchange(resource, name, bytes);
 }
 
 static const char *interop_passes_bytes_both_ways(void)
@@ -154,13 +151,11 @@ static const char *a_created_buffer_passes_bytes_both_ways(void)
     unsigned char bytes[BYTES];
     fill(bytes, BYTES, 5);
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
-    gr_resource *resource = gr_create_gl_buffer(BYTES, GR_READ_WRITE, &any);
+    GR_AUTO(gr_resource) *resource = gr_create_gl_buffer(BYTES, GR_READ_WRITE, &any);
     REQUIRE(resource);
     /* The storage is immutable, so the bytes are copied from another buffer. */
     glCopyNamedBufferSubData(wgl_buffer(bytes, BYTES), gr_gl_name(resource), 0, 0, BYTES);
-    const char *wrong = exchange(resource, gr_gl_name(resource), bytes);
-    gr_resource_free(resource);
-    return wrong;
+    return exchange(resource, gr_gl_name(resource), bytes);
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -379,13 +374,12 @@ static const char *conversions_are_refused(void)
     const int64_t shape[] = {SIDE, SIDE, 4};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3,
                                         .shape = shape, .memory = GR_MEMORY_DEVICE);
-    gr_tensor *tensor = gr_tensor_from_memory(&desc, values, GR_STREAM_NONE, NULL, NULL);
-    gr_resource *resource = gr_from_gl_image(wgl_texture(SIDE), GL_TEXTURE_2D, GR_WRITE_DISCARD);
+    GR_AUTO(gr_tensor) *tensor = gr_tensor_from_memory(&desc, values, GR_STREAM_NONE, NULL, NULL);
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image(wgl_texture(SIDE), GL_TEXTURE_2D, GR_WRITE_DISCARD);
     REQUIRE(tensor && resource);
     REQUIRE(gr_publish(resource, tensor, NULL, STREAM) == GR_ERR_UNSUPPORTED);
     PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "which grinterop does not have on Windows. A tensor"));
-    gr_resource_free(resource);
-    gr_tensor_free(tensor);
     return NULL;
 }
 
@@ -406,7 +400,7 @@ static const char *a_ring_passes_frames_within_the_process(void)
 {
     unsigned char bytes[BYTES];
     const gr_slot *slot;
-    gr_ring *ring = make_ring();
+    GR_AUTO(gr_ring) *ring = make_ring();
     REQUIRE(ring);
     for (unsigned frame = 1; frame <= 3; frame++) {
         fill(bytes, BYTES, frame);
@@ -419,15 +413,14 @@ static const char *a_ring_passes_frames_within_the_process(void)
         PASS_ON(wgl_buffer_has(gr_gl_name(slot->resource), bytes, BYTES));
         REQUIRE(gr_ring_give_back(ring, &slot, 1) == GR_OK);
     }
-    gr_ring_free(ring);
     return NULL;
 }
 
 static const char *sharing_with_another_process_is_refused(void)
 {
     static const char sockets[] = "Unix sockets, which Windows does not have";
-    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
-    gr_ring *ring = make_ring();
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    GR_AUTO(gr_ring) *ring = make_ring();
     REQUIRE(resource && ring);
     REQUIRE(gr_resource_send(3, resource, NULL, 0, 0) == GR_ERR_UNSUPPORTED);
     PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, sockets));
@@ -439,8 +432,6 @@ static const char *sharing_with_another_process_is_refused(void)
     PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, sockets));
     REQUIRE(gr_ring_descriptor(ring, GR_RING_CONSUMER) == -1);
     PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "use an acquire with a timeout"));
-    gr_ring_free(ring);
-    gr_resource_free(resource);
     return NULL;
 }
 

@@ -27,7 +27,7 @@ static const char *calls_without_a_context_are_refused(void)
 /* Without the context a map is refused. Once the context is current again, maps work. */
 static const char *map_works_again_once_the_context_is_current(void)
 {
-    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
     own_wgl_make_current(NULL);
     REQUIRE(!gr_map(resource, STREAM));
@@ -39,14 +39,13 @@ static const char *map_works_again_once_the_context_is_current(void)
     REQUIRE(gr_buffer_release(buffer) == GR_ERR_GL && follower->mapped() == 1);
     own_wgl_make_current(&own);
     REQUIRE(gr_buffer_release(buffer) == GR_OK && follower->mapped() == 0);
-    gr_resource_free(resource);
     return NULL;
 }
 
 static const char *calls_in_another_context_are_refused(void)
 {
     struct own_wgl other;
-    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource && !own_wgl_open(&other));
     REQUIRE(!gr_map(resource, STREAM));
     PASS_ON(wgl_refused(GR_ERR_GL, "was registered in another context (WGL context "));
@@ -58,7 +57,6 @@ static const char *calls_in_another_context_are_refused(void)
     own_wgl_close(&other);
     own_wgl_make_current(&own);
     REQUIRE((buffer = gr_map(resource, STREAM)) && gr_buffer_release(buffer) == GR_OK);
-    gr_resource_free(resource);
     return NULL;
 }
 
@@ -115,13 +113,12 @@ static const char *on_a_thread(LPTHREAD_START_ROUTINE run, gr_resource *resource
 
 static const char *calls_on_another_thread_are_refused(void)
 {
-    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
     PASS_ON(on_a_thread(fail_there, resource));
     own_wgl_make_current(NULL);
     PASS_ON(on_a_thread(map_there, resource));
     own_wgl_make_current(&own);
-    gr_resource_free(resource);
     return NULL;
 }
 

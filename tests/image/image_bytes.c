@@ -100,7 +100,8 @@ TEST(formats_of_the_compatibility_profile_pass_both_ways, 2 * sizeof(legacy) / s
     const bool is_float =
         legacy[row].format == CU_AD_FORMAT_HALF || legacy[row].format == CU_AD_FORMAT_FLOAT;
     unsigned char wrote[LEGACY_SIZE * LEGACY_SIZE * 8], got[sizeof(wrote)] = {0};
-    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
+    GR_AUTO(gr_egl) *egl =
+        must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     GLuint name = 0;
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
@@ -125,7 +126,6 @@ TEST(formats_of_the_compatibility_profile_pass_both_ways, 2 * sizeof(legacy) / s
     ck_assert_mem_eq(got, wrote, size);
     gr_resource_free(resource);
     assert_gl_clean();
-    gr_egl_free(egl);
 }
 
 /* ---- Driver copies with the array ------------------------------------------------------------ */

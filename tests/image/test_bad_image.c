@@ -180,7 +180,8 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
     };
     const gr_gl_options options =
         GR_INIT(gr_gl_options, .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP);
-    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
+    GR_AUTO(gr_egl) *egl =
+        must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         GLuint name = 0;
         glGenTextures(1, &name);
@@ -198,7 +199,6 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGB4, 8, 8);
     refused(renderbuffer, GL_RENDERBUFFER, GR_ERR_UNSUPPORTED, "Use GL_RGBA8.");
     assert_gl_clean();
-    gr_egl_free(egl);
 }
 
 GROUP("storage", add_image_case)

@@ -363,11 +363,10 @@ TEST(grinterop_accepts_only_flags_that_make_sense)
     for (unsigned flags = 0; flags < 40; flags++) {
         bool valid = flags < 16 && (flags & 3) != 3;
         snprintf(row, sizeof(row), "flags %u", flags);
-        gr_resource *resource = gr_from_gl_image(image.name, GL_TEXTURE_2D, flags);
+        GR_AUTO(gr_resource) *resource = gr_from_gl_image(image.name, GL_TEXTURE_2D, flags);
         expect((resource != NULL) == valid, "registered: %d; %s", resource != NULL, error_text());
         if (!resource)
             expect(gr_last_error()->status == GR_ERR_INVALID_VALUE, "another error");
-        gr_resource_free(resource);
     }
     check_differences();
 }

@@ -281,7 +281,7 @@ TEST(surfaces_and_textures_end_with_the_resource)
 TEST(textures_that_are_no_longer_used_end)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 4);
-    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
     const CUtexObject first = gr_buffer_texture(buffer, NULL);
     CUsurfObject surface = 0;
@@ -298,7 +298,6 @@ TEST(textures_that_are_no_longer_used_end)
     ck_assert_uint_eq(gr_resource_surface(resource, 0, 0), surface);
     ck_assert_uint_ne(gr_resource_texture(resource, NULL), 0);
     assert_ok(gr_buffer_release(buffer));
-    gr_resource_free(resource);
 }
 
 /* The kernel of the last mapping runs on another stream than that of the mapping before. */

@@ -453,7 +453,7 @@ TEST(objects_deleted_in_another_context_stay_bound, BINDINGS)
 {
     const struct attachment_format *f = _i < TEXTURE ? attachment_rgba8 : attachment_depth24;
     const gr_framebuffer_options options = options_for(f);
-    gr_egl *sharing = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl)));
+    GR_AUTO(gr_egl) *sharing = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl)));
     assert_ok(gr_egl_make_current(fx.egl));
     const GLuint framebuffer = make_framebuffer(f, 0), name = bind_one(_i);
     draw_pattern(f);
@@ -472,7 +472,6 @@ TEST(objects_deleted_in_another_context_stay_bound, BINDINGS)
     glBindSampler(94, 0);
     must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
     ck_assert_uint_eq(dispatches, has_shader);
-    gr_egl_free(sharing);
 }
 
 /* A range that the buffer has no longer is bound again. */

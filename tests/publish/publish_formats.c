@@ -319,11 +319,10 @@ static gr_resource *share(const gr_gl_options *options)
 /* Tests the bound texture. False if the transport does not accept its format. */
 static bool check_texture(const void *options)
 {
-    gr_resource *resource = share(options);
+    GR_AUTO(gr_resource) *resource = share(options);
     if (!resource)
         return false;
     check(resource);
-    gr_resource_free(resource);
     return true;
 }
 

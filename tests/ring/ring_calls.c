@@ -146,13 +146,12 @@ TEST(resources_that_differ_from_the_first_are_refused)
 
 TEST(a_resource_cannot_be_in_two_rings)
 {
-    gr_resource *resource = ring_resource(RING_SIZE);
+    GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
     GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_STATE, 0, "already in a ring");
     assert_fails(gr_ring_resize(ring, &resource, 1), GR_ERR_STATE, 0, "already in a ring");
     write_frame(ring, GR_SIDE_CUDA, 1);
     read_frame(ring, GR_SIDE_CUDA, 1);
-    gr_resource_free(resource);
 }
 
 TEST(unknown_option_values_are_refused)

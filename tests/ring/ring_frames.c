@@ -266,7 +266,7 @@ static void life(GLuint name)
     gr_resource *resources[5];
     for (int i = 0; i < 5; i++)
         resources[i] = must_register(life_names[i]);
-    gr_ring *ring =
+    GR_AUTO(gr_ring) *ring =
         must_make(gr_ring_create(resources, 3, &GR_INIT(gr_ring_options, .producer = life_of)));
     write_group(ring, life_of, 2);
     const gr_slot *slot;
@@ -274,7 +274,6 @@ static void life(GLuint name)
     assert_ok(gr_ring_resize(ring, resources + 3, 2));
     free_resources(resources, 5);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
-    gr_ring_free(ring);
 }
 
 /*

@@ -43,10 +43,9 @@ static void use_transports(void)
 {
     for (int i = 0; i < RING_TRANSPORTS; i++)
         if (!ring_use_transport(i)) {
-            gr_ring *ring = must_make_ring(2, NULL);
+            GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
             write_frame(ring, GR_SIDE_CUDA, i);
             read_frame(ring, GR_SIDE_CUDA, i);
-            gr_ring_free(ring);
         }
     end_leftovers();
 }

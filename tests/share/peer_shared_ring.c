@@ -138,19 +138,18 @@ static void check_slot(gr_ring *ring)
 
 CHILD(writes)
 {
-    gr_ring *ring = child_ring();
+    GR_AUTO(gr_ring) *ring = child_ring();
     unsigned long wanted = frames_wanted();
     check_slot(ring);
     for (unsigned long i = 0; i < wanted; i++)
         child_check(cuda_writes(ring) == GR_OK);
     CU(StreamSynchronize(fx.stream));
-    gr_ring_free(ring);
     return 0;
 }
 
 CHILD(reads)
 {
-    gr_ring *ring = child_ring();
+    GR_AUTO(gr_ring) *ring = child_ring();
     uint64_t last = 0, frame;
     while ((frame = cuda_reads(ring)) != 0) {
         ck_assert_uint_eq(frame, last + 1);
@@ -158,7 +157,6 @@ CHILD(reads)
     }
     child_check(gr_last_error()->status == GR_ERR_STOPPED);
     ck_assert_uint_eq(last, frames_wanted());
-    gr_ring_free(ring);
     return 0;
 }
 
@@ -214,7 +212,7 @@ PEER_TEST(opengl_reads_frames_of_a_child_on_each_device, MOST_DEVICES)
 {
     need_device(_i);
     struct child_process child;
-    gr_ring *ring = send_to(_i, "writes", GR_RING_CONSUMER, &child);
+    GR_AUTO(gr_ring) *ring = send_to(_i, "writes", GR_RING_CONSUMER, &child);
     for (unsigned long i = 1; i <= frames_wanted(); i++) {
         const gr_slot *slot;
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
@@ -223,7 +221,6 @@ PEER_TEST(opengl_reads_frames_of_a_child_on_each_device, MOST_DEVICES)
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     end_child(&child);
-    gr_ring_free(ring);
 }
 
 /* CUDA in this process writes, and a child on each device reads. */
@@ -231,10 +228,9 @@ PEER_TEST(cuda_writes_frames_for_a_child_on_each_device, MOST_DEVICES)
 {
     need_device(_i);
     struct child_process child;
-    gr_ring *ring = send_to(_i, "reads", GR_RING_PRODUCER, &child);
+    GR_AUTO(gr_ring) *ring = send_to(_i, "reads", GR_RING_PRODUCER, &child);
     for (unsigned long i = 0; i < frames_wanted(); i++)
         assert_ok(cuda_writes(ring));
     gr_ring_stop(ring);
     end_child(&child);
-    gr_ring_free(ring);
 }

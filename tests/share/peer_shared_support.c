@@ -24,7 +24,7 @@ static void use_device(int i)
 {
     CU(CtxSetCurrent(devices.context[i]));
     CU(StreamCreate(&devices.stream[i], CU_STREAM_NON_BLOCKING));
-    gr_resource *resource = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
+    GR_AUTO(gr_resource) *resource = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
     gr_buffer *buffer = resource ? gr_map(resource, devices.stream[i]) : NULL;
     if (buffer) {
         CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 64, devices.stream[i]));
@@ -33,7 +33,6 @@ static void use_device(int i)
     }
     CU(StreamSynchronize(devices.stream[i]));
     CU(StreamDestroy(devices.stream[i]));
-    gr_resource_free(resource);
 }
 
 static void use_all(void)

@@ -60,14 +60,13 @@ VULKAN_TEST(images_and_memory_that_is_not_dedicated_are_refused)
                 .memory_size = own.memory_size, .size = SIZE);
     snprintf(other, sizeof(other), "CUDA device %d,", fx.device);
     const gr_vk_device_desc no_copies = vulkan_desc(NULL);
-    gr_vk_device *wrap = must_make(gr_vk_device_from_vk(&no_copies));
+    GR_AUTO(gr_vk_device) *wrap = must_make(gr_vk_device_from_vk(&no_copies));
     assert_null(gr_create_vk_image(wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "CUDA device 0,");
     assert_null(gr_create_vk_image(wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
     assert_null(gr_from_vk_buffer(wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "VkMemoryDedicatedAllocateInfo");
     assert_null(gr_from_vk_buffer(wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
-    gr_vk_device_free(wrap);
 }
 
 static void check_transport(gr_resource *resource, unsigned transport, const char *text)
@@ -110,7 +109,7 @@ VULKAN_TEST(the_transports_decide_how_objects_are_copied, sizeof(choices) / size
     const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
     gr_vk_device_desc wish = vulkan_desc(NULL);
     wish.transports = choices[_i].allowed;
-    gr_vk_device *wrap = must_make(gr_vk_device_from_vk(&wish));
+    GR_AUTO(gr_vk_device) *wrap = must_make(gr_vk_device_from_vk(&wish));
     const gr_vk_device_info *is = gr_vk_device_get_info(wrap);
     ck_assert_uint_eq(is->transport, choices[_i].buffers);
     ck_assert_int_eq(is->cuda_device, choices[_i].allowed == GR_TRANSPORT_COPY ? fx.device : 0);
@@ -118,5 +117,4 @@ VULKAN_TEST(the_transports_decide_how_objects_are_copied, sizeof(choices) / size
     check_transport(gr_create_vk_buffer(wrap, &buffer, GR_READ_WRITE), choices[_i].buffers, shared);
     check_transport(gr_from_vk_buffer(wrap, &desc, GR_READ_WRITE), choices[_i].others, copied);
     check_transport(gr_create_vk_image(wrap, &info, GR_READ_WRITE), choices[_i].others, copied);
-    gr_vk_device_free(wrap);
 }

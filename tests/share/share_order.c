@@ -178,7 +178,7 @@ VULKAN_IMAGE_TEST(new_images_are_sent_only_if_vulkan_writes_them_first)
     struct pair pair = pair_make();
     const gr_slot *slot;
     gr_resource *image = must_make(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
-    gr_ring *ring = must_make(
+    GR_AUTO(gr_ring) *ring = must_make(
         gr_ring_create(&image, 1, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS)));
     gr_resource_free(image);
     assert_fails(gr_ring_send(pair.here, ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_STATE, 0,
@@ -200,7 +200,6 @@ VULKAN_IMAGE_TEST(new_images_are_sent_only_if_vulkan_writes_them_first)
     CU(StreamSynchronize(fx.stream));
     gr_ring_free(received);
     VK(QueueWaitIdle(vk.h->graphics));
-    gr_ring_free(ring);
 }
 
 /* ---- Order: each case fails without the wait ------------------------------------------------- */
@@ -384,7 +383,7 @@ VULKAN_TEST(a_frame_whose_vulkan_read_was_cancelled_can_be_read, 2)
 VULKAN_TEST(a_slot_gets_its_semaphores_back, 2)
 {
     struct pair pair = pair_make();
-    gr_resource *resource = must_create(SLOT_SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_create(SLOT_SIZE, GR_READ_WRITE);
     struct vulkan_host *host = vulkan_host(SLOT_SIZE);
     if (_i == 1) {
         gr_semaphore *acquire, *release;
@@ -418,7 +417,6 @@ VULKAN_TEST(a_slot_gets_its_semaphores_back, 2)
         vulkan_finish();
         assert_bytes(host->bytes, SLOT_SIZE, value);
     }
-    gr_resource_free(resource);
 }
 
 /*
@@ -430,7 +428,7 @@ VULKAN_TEST(a_ring_does_not_share_the_semaphores_of_other_resources)
 {
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    gr_resource *lone = must_create(SLOT_SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *lone = must_create(SLOT_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(lone, r.acquire, r.release));
     gr_semaphore_free(r.acquire);
     gr_semaphore_free(r.release);
@@ -448,5 +446,4 @@ VULKAN_TEST(a_ring_does_not_share_the_semaphores_of_other_resources)
     must_release(buffer);
     gr_ring_free(there);
     shared_ring_end(&r);
-    gr_resource_free(lone);
 }

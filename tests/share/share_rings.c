@@ -180,7 +180,7 @@ static gr_ring *make_opengls_ring(void)
 
 TEST(opengl_reads_frames_of_a_peer)
 {
-    gr_ring *ring = make_opengls_ring();
+    GR_AUTO(gr_ring) *ring = make_opengls_ring();
     if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("produces");
@@ -193,14 +193,13 @@ TEST(opengl_reads_frames_of_a_peer)
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     peer_end(&peer, true);
-    gr_ring_free(ring);
 }
 
 /* OpenGL leaves the ring: the peer must not need signals of it any more. */
 TEST(a_ring_that_opengl_has_read_is_sent)
 {
     const gr_slot *slot, *all[SLOTS];
-    gr_ring *ring = make_opengls_ring();
+    GR_AUTO(gr_ring) *ring = make_opengls_ring();
     if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("consumes_the_newest");
@@ -216,5 +215,4 @@ TEST(a_ring_that_opengl_has_read_is_sent)
     gr_ring_stop(ring);
     peer_end(&peer, true);
     assert_ok(gr_egl_make_current(fx.egl));
-    gr_ring_free(ring);
 }

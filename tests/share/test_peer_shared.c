@@ -204,7 +204,7 @@ CHILD_TEST_UNLESS(shared_missing(), sharing_without_peer_access_is_refused)
     gr_resource *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_any));
     ck_assert_int_ne(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
-    gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
+    GR_AUTO(gr_vk_headless) *vulkan = gr_vk_headless_create(NULL);
     if (vulkan) {
         const gr_vk_headless_info *h = gr_vk_headless_get_info(vulkan);
         gr_vk_device_desc desc =
@@ -215,14 +215,12 @@ CHILD_TEST_UNLESS(shared_missing(), sharing_without_peer_access_is_refused)
         assert_null_invalid(gr_vk_device_from_vk(&desc), "no peer access");
         deny_once();
         desc.transports = GR_TRANSPORT_ANY;
-        gr_vk_device *device = must_make(gr_vk_device_from_vk(&desc));
+        GR_AUTO(gr_vk_device) *device = must_make(gr_vk_device_from_vk(&desc));
         const gr_vk_device_info *copies = gr_vk_device_get_info(device);
         ck_assert_msg(strstr(copies->description, "without peer access"), "%s",
                       copies->description);
         ck_assert_int_eq(copies->cuda_device, fx.device);
-        gr_vk_device_free(device);
     }
-    gr_vk_headless_free(vulkan);
     return 0;
 }
 
@@ -236,18 +234,16 @@ CHILD_TEST_UNLESS(shared_missing(), messages_name_devices_by_their_visible_order
     setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
     assert_ok(gr_cuda_load(true));
     fx.cu = gr_cuda();
-    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1)));
+    GR_AUTO(gr_egl) *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1)));
     CU(DevicePrimaryCtxRetain(&context, 0));
     CU(CtxSetCurrent(context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
-    gr_resource *resource = must_share(SIZE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE);
     gr_resource_describe(resource, text, sizeof(text));
     const char *storage = strstr(text, named(1)), *computing = strstr(text, named(0));
     ck_assert_msg(storage && computing && storage < computing, "%s", text);
     fill_mapped(resource, 0x55);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x55);
-    gr_resource_free(resource);
-    gr_egl_free(egl);
     return 0;
 }
 

@@ -7,13 +7,12 @@
 const char *shared_missing(void)
 {
     static gr_error error;
-    gr_resource *resource = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
+    GR_AUTO(gr_resource) *resource = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
     if (!resource && (error = *gr_last_error()).status == GR_ERR_UNSUPPORTED) {
         gr_clear_error();
         return error.message;
     }
     assert_made(resource);
-    gr_resource_free(resource);
     return NULL;
 }
 

@@ -32,7 +32,7 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
 
 TEST(export_fields_match_the_tensor)
 {
-    gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
+    GR_AUTO(gr_tensor) *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
     DLManagedTensorVersioned *export =
         must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
     ck_assert_uint_eq(export->version.major, 1);
@@ -43,7 +43,6 @@ TEST(export_fields_match_the_tensor)
     DLManagedTensor *legacy = must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.other));
     check_fields(tensor, &legacy->dl_tensor);
     legacy->deleter(legacy);
-    gr_tensor_free(tensor);
 }
 
 static const struct {
@@ -62,15 +61,14 @@ enum { TYPES = sizeof(types) / sizeof(types[0]) };
 TEST(each_dtype_has_its_dlpack_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
-    gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
+    GR_AUTO(gr_tensor) *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
     DLManagedTensorVersioned *export =
         must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
     ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_get_info(dtype)->size);
-    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    GR_AUTO(gr_tensor) *back =
+        must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(back)->dtype, dtype);
-    gr_tensor_free(back);
-    gr_tensor_free(tensor);
 }
 
 TEST(each_memory_kind_has_its_dlpack_device)
@@ -83,7 +81,7 @@ TEST(each_memory_kind_has_its_dlpack_device)
                     {GR_MEMORY_PINNED, kDLCUDAHost},
                     {GR_MEMORY_MANAGED, kDLCUDAManaged}};
     for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
-        gr_tensor *tensor = gr_tensor_create(
+        GR_AUTO(gr_tensor) *tensor = gr_tensor_create(
             &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = memories[i].memory),
             fx.stream);
         if (!tensor && gr_last_error()->status == GR_ERR_UNSUPPORTED) {
@@ -96,10 +94,9 @@ TEST(each_memory_kind_has_its_dlpack_device)
         ck_assert_int_eq(export->dl_tensor.device.device_type, memories[i].type);
         if (memories[i].memory != GR_MEMORY_DEVICE)
             ck_assert_int_eq(export->dl_tensor.device.device_id, 0);
-        gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
+        GR_AUTO(gr_tensor) *back =
+            must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
         ck_assert_int_eq(gr_tensor_get_info(back)->memory, memories[i].memory);
-        gr_tensor_free(back);
-        gr_tensor_free(tensor);
     }
 }
 
@@ -185,7 +182,7 @@ static void expect_strides(gr_tensor *view, const int64_t *strides)
 
 TEST(exported_strides_count_elements)
 {
-    gr_tensor *all = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *all = must_alloc(SIZE);
     /* Tests rows with a pitch, the interleaved planes of a picture, and an offset. */
     expect_strides(view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){64, 4}, 0, false),
                    (int64_t[]){16, 1});
@@ -195,12 +192,11 @@ TEST(exported_strides_count_elements)
     /* Every index of the first dimension refers to the same elements. */
     expect_strides(view_of(all, GR_DTYPE_U16, 2, (int64_t[]){9, 5}, (int64_t[]){0, 2}, 32, false),
                    (int64_t[]){0, 1});
-    gr_tensor_free(all);
 }
 
 TEST(exported_strides_of_size_1_dimensions_are_compact)
 {
-    gr_tensor *all = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *all = must_alloc(SIZE);
     expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
                            (int64_t[]){-7, 32, 13, 4}, 0, false),
                    (int64_t[]){24, 8, 5, 1});
@@ -208,26 +204,24 @@ TEST(exported_strides_of_size_1_dimensions_are_compact)
     expect_strides(
         view_of(all, GR_DTYPE_F32, 3, (int64_t[]){4, 0, 5}, (int64_t[]){3, -9, 1}, 0, false),
         (int64_t[]){5, 5, 1});
-    gr_tensor_free(all);
 }
 
 TEST(exporting_strides_that_split_an_element_is_refused)
 {
-    gr_tensor *all = must_alloc(SIZE);
-    gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
+    GR_AUTO(gr_tensor) *all = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *odd =
+        view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
     assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
                 "stride of 30 bytes");
     assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_LEGACY, fx.stream), GR_ERR_UNSUPPORTED, 0,
                 "gr_tensor_clone");
-    gr_tensor_free(odd);
-    gr_tensor_free(all);
 }
 
 /* A GPU faults on an element whose address is not a multiple of its size. */
 TEST(exporting_a_misaligned_address_is_refused)
 {
     static const int64_t shape[] = {4}, none[] = {0};
-    gr_tensor *all = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 1, shape, NULL, 2, false);
     assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
                 "misaligned for a");
@@ -237,12 +231,11 @@ TEST(exporting_a_misaligned_address_is_refused)
     expect_strides(view_of(all, GR_DTYPE_F16, 1, shape, NULL, 2, false), (int64_t[]){1});
     expect_strides(view_of(all, GR_DTYPE_C128, 1, shape, NULL, 8, false), (int64_t[]){1});
     expect_strides(view_of(all, GR_DTYPE_F32, 1, none, NULL, 1, false), (int64_t[]){1});
-    gr_tensor_free(all);
 }
 
 TEST(negative_strides_are_exported_only_if_enabled)
 {
-    gr_tensor *all = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *all = must_alloc(SIZE);
     int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
     gr_tensor *refused = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, false);
     assert_null(gr_tensor_to_dlpack(refused, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
@@ -254,7 +247,6 @@ TEST(negative_strides_are_exported_only_if_enabled)
     ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_tensor_get_info(all)->ptr + 6 * 64);
     export->deleter(export);
     expect_strides(asked, (int64_t[]){-16, 1});
-    gr_tensor_free(all);
 }
 
 TEST(tensors_with_0_or_1_elements_are_exported)
@@ -276,13 +268,12 @@ TEST(tensors_with_0_or_1_elements_are_exported)
     ck_assert_int_eq(gr_tensor_get_info(back)->shape[2], 9);
     gr_tensor_free(back);
     gr_tensor_free(none);
-    gr_tensor *some = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *some = must_alloc(SIZE);
     none = view_of(some, GR_DTYPE_U8, 1, (int64_t[]){0}, NULL, 64, false);
     export = must_make(gr_tensor_to_dlpack(none, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
     export->deleter(export);
     gr_tensor_free(none);
-    gr_tensor_free(some);
 }
 
 GROUP("ready", add_fields_case)
@@ -311,17 +302,15 @@ TEST(the_consumers_stream_waits_for_pending_writes)
 /* A consumer without streams sees the bytes as soon as the call returns. */
 TEST(exporting_pinned_memory_waits_for_pending_writes)
 {
-    gr_tensor *tensor = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
-    gr_tensor *pinned = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
+    GR_AUTO(gr_tensor) *pinned = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
     DLManagedTensorVersioned *export =
         must_make(gr_tensor_to_dlpack(pinned, GR_DLPACK_VERSIONED, CU_STREAM_LEGACY));
     assert_bytes(export->dl_tensor.data, SIZE, 2);
     export->deleter(export);
-    gr_tensor_free(pinned);
-    gr_tensor_free(tensor);
 }
 
 /*
@@ -332,7 +321,7 @@ TEST(exporting_without_a_stream_waits_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("on a GPU consumers wait by their streams");
-    gr_tensor *tensor = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 3, SIZE, fx.stream));
@@ -340,14 +329,13 @@ TEST(exporting_without_a_stream_waits_on_the_software_driver)
         must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     assert_bytes(export->dl_tensor.data, SIZE, 3);
     export->deleter(export);
-    gr_tensor_free(tensor);
 }
 
 TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
 {
     if (gr_cuda_is_software())
         skip("the software driver's memory is process memory: the call waits");
-    gr_tensor *tensor = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     struct gate *gate = gate_put(fx.stream);
     DLManagedTensorVersioned *export =
         must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
@@ -355,7 +343,6 @@ TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
     CU(StreamSynchronize(fx.other));
     gate_open(gate);
     export->deleter(export);
-    gr_tensor_free(tensor);
 }
 
 TEST(exporting_needs_a_valid_stream)

@@ -60,7 +60,7 @@ static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned nd
 {
     producer->legacy.dl_tensor = producer->versioned.dl_tensor;
     for (int legacy = 0; legacy < 2; legacy++) {
-        gr_tensor *tensor =
+        GR_AUTO(gr_tensor) *tensor =
             legacy ? gr_tensor_from_dlpack(&producer->legacy, GR_DLPACK_LEGACY, fx.stream)
                    : gr_tensor_from_dlpack(&producer->versioned, GR_DLPACK_VERSIONED, fx.stream);
         assert_made(tensor);
@@ -71,7 +71,6 @@ static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned nd
             ck_assert_int_eq(info->shape[i], shape[i]);
             ck_assert_int_eq(info->strides[i], strides[i]);
         }
-        gr_tensor_free(tensor);
     }
     settle();
     producer_end(producer, 2);

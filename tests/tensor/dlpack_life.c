@@ -73,7 +73,7 @@ TEST(memory_is_freed_after_the_consumers_pending_work)
 /* Work on the tensor's stream must see what the consumer has written. */
 TEST(later_work_waits_for_the_consumers_pending_writes)
 {
-    gr_tensor *tensor = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
     for (int live = 0; live < 2; live++) {
         DLManagedTensorVersioned *export =
@@ -88,7 +88,6 @@ TEST(later_work_waits_for_the_consumers_pending_writes)
         if (live)
             export->deleter(export);
     }
-    gr_tensor_free(tensor);
 }
 
 TEST(calling_the_deleter_twice_records_an_error)
@@ -413,10 +412,9 @@ CHILD(deleted_at_exit)
 {
     atexit(delete_kept);
     fixture_setup();
-    gr_tensor *tensor = must_alloc(SIZE);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     kept = gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream);
     child_check(kept);
-    gr_tensor_free(tensor);
     return 0;
 }
 

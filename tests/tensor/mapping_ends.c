@@ -278,7 +278,7 @@ TEST(one_thread_creates_views_while_another_releases_the_mapping, SORTS)
     for (int round = 0; round < ROUNDS / 3; round++) {
         pthread_t thread;
         gr_buffer *buffer = must_map(m.resource);
-        gr_tensor *tensor = must_tensor(buffer);
+        GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
         __atomic_store_n(&over, false, __ATOMIC_RELEASE);
         ck_assert_int_eq(pthread_create(&thread, NULL, view_what_is_handed, NULL), 0);
         __atomic_store_n(&handed[0], tensor, __ATOMIC_RELEASE);
@@ -287,7 +287,6 @@ TEST(one_thread_creates_views_while_another_releases_the_mapping, SORTS)
             continue;
         __atomic_store_n(&over, true, __ATOMIC_RELEASE);
         pthread_join(thread, NULL);
-        gr_tensor_free(tensor);
     }
     gr_resource_free(m.resource);
 }

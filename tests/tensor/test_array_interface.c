@@ -31,7 +31,7 @@ GROUP("array interface", add_array_interface_case)
 
 TEST(interface_fields_match_the_tensor)
 {
-    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
+    GR_AUTO(gr_tensor) *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, fx.stream));
     ck_assert_uint_eq(array->data, info->ptr);
@@ -44,13 +44,12 @@ TEST(interface_fields_match_the_tensor)
     ck_assert_ptr_null(array->strides);
     ck_assert_ptr_null(array->stream);
     ck_assert_uint_eq(array->version, 3);
-    gr_tensor_free(tensor);
 }
 
 TEST(the_interface_of_a_strided_view_has_its_strides)
 {
-    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
-    gr_tensor *view = must_make(
+    GR_AUTO(gr_tensor) *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
+    GR_AUTO(gr_tensor) *view = must_make(
         gr_tensor_view(tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
                                         .shape = (int64_t[]){7, 5}, .strides = (int64_t[]){-64, 4},
                                         .offset = 6 * 64, .read_only = true)));
@@ -61,19 +60,16 @@ TEST(the_interface_of_a_strided_view_has_its_strides)
     ck_assert_ptr_nonnull(array->strides);
     ck_assert_int_eq(array->strides[0], -64);
     ck_assert_int_eq(array->strides[1], 4);
-    gr_tensor_free(view);
-    gr_tensor_free(tensor);
 }
 
 TEST(a_tensor_without_elements_has_address_0)
 {
-    gr_tensor *tensor = must_make(gr_tensor_create(
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),
         fx.stream));
     const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, fx.stream));
     ck_assert_uint_eq(array->data, 0);
     ck_assert_int_eq(array->shape[0], 0);
-    gr_tensor_free(tensor);
 }
 
 /*
@@ -84,13 +80,12 @@ TEST(the_interface_names_the_stream_to_wait_for)
 {
     CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (size_t i = 0; i < 3; i++) {
-        gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, streams[i]);
+        GR_AUTO(gr_tensor) *tensor = must_alloc_on(GR_MEMORY_DEVICE, streams[i]);
         const gr_array_interface *array =
             must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
         ck_assert_ptr_eq(array->stream, streams[i]);
         array = must_make(gr_tensor_array_interface(tensor, fx.other));
         ck_assert_ptr_null(array->stream);
-        gr_tensor_free(tensor);
     }
 }
 
@@ -128,12 +123,11 @@ TEST(the_named_stream_waits_for_all_reported_writes)
 
 TEST(the_bytes_are_ready_if_no_stream_is_named)
 {
-    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
+    GR_AUTO(gr_tensor) *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
     fill_late(tensor, 3);
     const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
     ck_assert_ptr_null(array->stream);
     expect_on(fx.stream, array, 3);
-    gr_tensor_free(tensor);
 }
 
 TEST(host_memory_has_no_array_interface)
@@ -153,14 +147,13 @@ TEST(host_memory_has_no_array_interface)
 TEST(revoked_tensors_have_no_array_interface)
 {
     gr_buffer *buffer = must_map(fx.resource);
-    gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_buffer_tensor(buffer, NULL));
     const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
     ck_assert_uint_eq(array->data, gr_buffer_ptr(buffer));
     ck_assert_ptr_eq(array->stream, fx.stream);
     assert_ok(gr_buffer_release(buffer));
     assert_null(gr_tensor_array_interface(tensor, GR_STREAM_NONE), GR_ERR_STATE, 0,
                 "mapping has ended");
-    gr_tensor_free(tensor);
 }
 
 START(resource_case_buffer(SIZE, 1))

@@ -57,7 +57,7 @@ TEST(tensor_properties_match_the_description, 4)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
                 .strides = strides, .layout = GR_LAYOUT_HWC, .memory = each_memory[_i]);
-    gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_ne(info->ptr, 0);
     ck_assert_int_eq(info->data == (void *)(uintptr_t)info->ptr,
@@ -71,47 +71,44 @@ TEST(tensor_properties_match_the_description, 4)
     ck_assert_int_eq(info->device, fx.device);
     ck_assert_uint_eq(info->bytes, 96);
     ck_assert(!info->read_only && !info->compact && !info->revoked);
-    gr_tensor_free(tensor);
 }
 
 TEST(bytes_copied_from_the_host_can_be_read_back, 4)
 {
     unsigned char out[60], in[60];
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, each_memory[_i], 3, (const int64_t[]){3, 4, 5});
+    GR_AUTO(gr_tensor) *tensor =
+        must_alloc(GR_DTYPE_U8, each_memory[_i], 3, (const int64_t[]){3, 4, 5});
     ck_assert(gr_tensor_get_info(tensor)->compact);
     pattern_fill(out, sizeof(out), 7);
     assert_ok(gr_tensor_copy_from_host(tensor, out, sizeof(out), fx.stream));
     tensor_to_host(tensor, in, sizeof(in));
     assert_pattern(in, sizeof(in), 7);
-    gr_tensor_free(tensor);
 }
 
 TEST(a_tensor_without_dimensions_has_one_element, 4)
 {
     uint32_t in = 0xcafe, out = 0;
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U32, each_memory[_i], 0, NULL);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U32, each_memory[_i], 0, NULL);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, 4);
     ck_assert(info->compact);
     assert_ok(gr_tensor_copy_from_host(tensor, &in, 4, fx.stream));
     tensor_to_host(tensor, &out, 4);
     ck_assert_uint_eq(out, in);
-    gr_tensor_free(tensor);
 }
 
 TEST(a_tensor_with_a_dimension_of_size_0_has_no_bytes, 4)
 {
-    gr_tensor *tensor = must_alloc(GR_DTYPE_F64, each_memory[_i], 3, (const int64_t[]){5, 0, 7});
+    GR_AUTO(gr_tensor) *tensor =
+        must_alloc(GR_DTYPE_F64, each_memory[_i], 3, (const int64_t[]){5, 0, 7});
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, 0);
     ck_assert_uint_eq(info->ptr, 0);
     ck_assert(info->compact);
     assert_ok(gr_tensor_copy_to_host(tensor, NULL, 0, fx.stream));
     assert_ok(gr_tensor_copy_from_host(tensor, NULL, 0, fx.stream));
-    gr_tensor *copy = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
+    GR_AUTO(gr_tensor) *copy = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
     assert_ok(gr_tensor_copy(copy, tensor, fx.stream));
-    gr_tensor_free(copy);
-    gr_tensor_free(tensor);
 }
 
 TEST(waiting_for_a_tensor_without_a_stream_does_not_block, 4)
@@ -187,17 +184,14 @@ TEST(strides_of_size_1_dimensions_can_have_any_value, 8)
     const int64_t strides[] = {step, _i % 2 ? step : 4, step};
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
                                   .strides = strides);
-    gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, _i % 2 ? 0 : 12);
     ck_assert(info->compact);
-    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
-    gr_tensor *clone = must_make(gr_tensor_clone(view, GR_MEMORY_PINNED, fx.stream));
+    GR_AUTO(gr_tensor) *view = must_make(gr_tensor_view(tensor, &desc));
+    GR_AUTO(gr_tensor) *clone = must_make(gr_tensor_clone(view, GR_MEMORY_PINNED, fx.stream));
     assert_ok(gr_tensor_copy(view, clone, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    gr_tensor_free(clone);
-    gr_tensor_free(view);
-    gr_tensor_free(tensor);
 }
 
 TEST(invalid_streams_and_pointers_are_refused)
@@ -210,14 +204,13 @@ TEST(invalid_streams_and_pointers_are_refused)
     assert_null_invalid(gr_tensor_from_memory(&desc, &value, NULL, NULL, NULL), "stream is NULL");
     assert_null_invalid(gr_tensor_from_memory(&desc, NULL, fx.stream, NULL, NULL),
                         "`data` is NULL");
-    gr_tensor *tensor = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 0, NULL);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 0, NULL);
     assert_invalid(gr_tensor_wait(tensor, NULL), "stream is NULL");
     assert_invalid(gr_tensor_used_on(tensor, GR_STREAM_NONE), "GR_STREAM_NONE");
     assert_invalid(gr_tensor_copy(tensor, tensor, NULL), "stream is NULL");
     assert_null_invalid(gr_tensor_clone(tensor, GR_MEMORY_HOST, NULL), "stream is NULL");
     assert_null_invalid(gr_tensor_clone(tensor, (gr_memory)9, fx.stream), "`memory` is 9");
     assert_null_invalid(gr_tensor_view(tensor, NULL), "`desc` is NULL");
-    gr_tensor_free(tensor);
 }
 
 /* Catches: such tensors were created, and kernels then failed or read other bytes. */
@@ -273,20 +266,20 @@ TEST(a_view_refers_to_the_bytes_of_its_tensor, 4)
     assert_fails(gr_tensor_copy_from_host(view, in, 12, fx.stream), GR_ERR_STATE, 0, "read-only");
     turned.offset = 6;
     turned.read_only = false;
-    gr_tensor *again = must_make(gr_tensor_view(view, &turned));
+    GR_AUTO(gr_tensor) *again = must_make(gr_tensor_view(view, &turned));
     gr_tensor_free(view);
     ck_assert(gr_tensor_get_info(again)->read_only);
     tensor_to_host(again, in, 12);
     ck_assert_uint_eq(in[0], 18);
-    gr_tensor_free(again);
 }
 
 TEST(a_view_beyond_its_tensor_is_refused)
 {
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
+    GR_AUTO(gr_tensor) *tensor =
+        must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){5, 5});
-    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
+    GR_AUTO(gr_tensor) *view = must_make(gr_tensor_view(tensor, &desc));
     desc.offset = 1;
     assert_null_invalid(gr_tensor_view(tensor, &desc),
                         "which has 100 bytes: the shape needs 100 from byte 1 on");
@@ -296,16 +289,12 @@ TEST(a_view_beyond_its_tensor_is_refused)
     desc.strides = (const int64_t[]){-20, 4};
     assert_null_invalid(gr_tensor_view(tensor, &desc), "spans 80 bytes before it");
     desc.offset = 80;
-    gr_tensor *flipped = must_make(gr_tensor_view(tensor, &desc));
+    GR_AUTO(gr_tensor) *flipped = must_make(gr_tensor_view(tensor, &desc));
     desc.memory = GR_MEMORY_HOST;
     assert_null_invalid(gr_tensor_view(tensor, &desc), "leave the field 0");
     desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){0},
                    .offset = 100);
-    gr_tensor *empty = must_make(gr_tensor_view(tensor, &desc));
-    gr_tensor_free(empty);
-    gr_tensor_free(flipped);
-    gr_tensor_free(view);
-    gr_tensor_free(tensor);
+    GR_AUTO(gr_tensor) *empty = must_make(gr_tensor_view(tensor, &desc));
 }
 
 GROUP("threads", add_case)
@@ -319,10 +308,9 @@ static gr_tensor *handed;
 static void hand_over(gr_tensor *tensor)
 {
     pthread_mutex_lock(&handing);
-    gr_tensor *found = handed;
+    GR_AUTO(gr_tensor) *found = handed;
     handed = tensor;
     pthread_mutex_unlock(&handing);
-    gr_tensor_free(found);
 }
 
 static void *work(void *stream_of)

@@ -187,10 +187,9 @@ TEST(descriptions_that_differ_from_the_array_are_refused)
 #undef AS_ARRAY
     CUarray array = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 0);
     for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
-        gr_tensor *tensor =
+        GR_AUTO(gr_tensor) *tensor =
             must_make(gr_tensor_from_memory(&right[i], array, fx.stream, NULL, NULL));
         ck_assert_uint_eq(gr_tensor_get_info(tensor)->ndim, 3);
-        gr_tensor_free(tensor);
     }
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_null_invalid(gr_tensor_from_memory(&wrong[i], array, fx.stream, NULL, NULL),

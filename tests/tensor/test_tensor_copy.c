@@ -187,14 +187,15 @@ TEST(a_clone_is_compact, 4)
 {
     unsigned char bytes[96];
     pattern_fill(bytes, sizeof(bytes), 12);
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){96});
+    GR_AUTO(gr_tensor) *tensor =
+        must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){96});
     assert_ok(gr_tensor_copy_from_host(tensor, bytes, sizeof(bytes), fx.stream));
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){3, 2},
                 .strides = (const int64_t[]){-32, 8}, .offset = 64, .layout = GR_LAYOUT_CHW,
                 .read_only = true);
-    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
-    gr_tensor *copy = must_make(gr_tensor_clone(view, each_memory[_i], fx.other));
+    GR_AUTO(gr_tensor) *view = must_make(gr_tensor_view(tensor, &desc));
+    GR_AUTO(gr_tensor) *copy = must_make(gr_tensor_clone(view, each_memory[_i], fx.other));
     const gr_tensor_info *info = gr_tensor_get_info(copy);
     ck_assert(info->compact && !info->read_only);
     ck_assert_int_eq(info->memory, each_memory[_i]);
@@ -203,9 +204,6 @@ TEST(a_clone_is_compact, 4)
     for (int i = 0; i < 6; i++)
         ck_assert_mem_eq(read + 4 * i, bytes + 64 - 32 * (i / 2) + 8 * (i % 2), 4);
     free(read);
-    gr_tensor_free(copy);
-    gr_tensor_free(view);
-    gr_tensor_free(tensor);
 }
 
 GROUP("order", add_case)
@@ -234,7 +232,8 @@ TEST(copies_follow_earlier_writes, 4)
 {
     CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
     gr_tensor *from = pinned_filled(0x5A), *to = pinned_filled(0);
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i % 2], 1, (const int64_t[]){64});
+    GR_AUTO(gr_tensor) *tensor =
+        must_alloc(GR_DTYPE_U8, unhurried[_i % 2], 1, (const int64_t[]){64});
     CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(writer);
     assert_ok(gr_tensor_copy(tensor, from, writer));
@@ -244,7 +243,6 @@ TEST(copies_follow_earlier_writes, 4)
     assert_pinned(to, reader, 0x5A);
     gr_tensor_free(from);
     gr_tensor_free(to);
-    gr_tensor_free(tensor);
 }
 
 /* A write waits for earlier reads that are pending on another stream. */
@@ -342,13 +340,12 @@ TEST(tensors_without_elements_can_be_copied_with_stride_0)
 {
     const int64_t shape[] = {3, 0}, strides[] = {0, 4};
     unsigned char byte = 1;
-    gr_tensor *tensor =
+    GR_AUTO(gr_tensor) *tensor =
         must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
                                             .shape = shape, .strides = strides),
                                    fx.stream));
     assert_ok(gr_tensor_copy_from_host(tensor, &byte, 0, fx.stream));
     assert_ok(gr_tensor_copy(tensor, tensor, fx.stream));
-    gr_tensor_free(tensor);
 }
 
 GROUP("devices", add_case)

@@ -389,7 +389,7 @@ TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, SORTS * 2)
     int sort = _i / 2;
     make_or_skip(m, sort);
     gr_buffer *buffer = must_map(m.resource);
-    gr_tensor *tensor = must_tensor(buffer);
+    GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
     cuda_fill(buffer, 0x47);
     gr_buffer_release_later(buffer);
     if (_i % 2)
@@ -403,7 +403,6 @@ TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, SORTS * 2)
         assert_made_bytes(&m, 0x48);
     }
     gr_resource_free(m.resource);
-    gr_tensor_free(tensor);
 }
 
 START(resource_case_buffer(SIZE, 1))

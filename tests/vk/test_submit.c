@@ -334,9 +334,8 @@ TEST(no_stream_waits_for_the_value_of_a_cancelled_submit)
     assert_ok(gr_resource_set_sync(resources[1], both, GR_SEMAPHORE_NONE));
     for (int i = 0; i < 4; i++) {
         use_by_cuda(resources[0], i % 2 ? fx.stream : fx.other);
-        gr_submit *submit = must_make(gr_submit_begin(resources + 1, 1));
+        GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(resources + 1, 1));
         ck_assert_uint_eq(submit->signal_values[0], 2 * (unsigned)i + 2);
-        gr_submit_free(submit);
     }
     use_by_cuda(resources[1], fx.stream);
     CU(CtxSynchronize());
@@ -347,10 +346,9 @@ GROUP("memory", add_case)
 
 static void begin_and_end(size_t from, size_t n)
 {
-    gr_submit *first = must_make(gr_submit_begin(resources + from, n));
+    GR_AUTO(gr_submit) *first = must_make(gr_submit_begin(resources + from, n));
     gr_submit *second = must_make(gr_submit_begin(resources, from));
     run_and_commit(second);
-    gr_submit_free(first);
 }
 
 TEST(a_loop_of_submits_allocates_nothing)

@@ -85,9 +85,9 @@ VULKAN_TEST(barriers_of_images_accept_64_bit_flags)
 VULKAN_TEST(flags_of_64_bits_without_synchronization2_are_refused)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
-    gr_vk_device *plain = must_make(gr_vk_device_from_vk(&info));
+    GR_AUTO(gr_vk_device) *plain = must_make(gr_vk_device_from_vk(&info));
     const VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
-    gr_resource *resource = must_make(gr_create_vk_buffer(plain, &create, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_buffer(plain, &create, GR_READ_WRITE));
     gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT,
                             .access = VK_ACCESS_2_TRANSFER_WRITE_BIT);
     VkCommandBuffer commands = vulkan_begin();
@@ -103,8 +103,6 @@ VULKAN_TEST(flags_of_64_bits_without_synchronization2_are_refused)
     vulkan_finish();
     use.access = VK_ACCESS_2_TRANSFER_WRITE_BIT;
     check_buffer(resource, &use, 0x41);
-    gr_resource_free(resource);
-    gr_vk_device_free(plain);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL without_barriers(VkDevice device, const char *name)
@@ -166,12 +164,12 @@ VULKAN_TEST(barriers_of_concurrent_resources_name_no_family)
     create.sharingMode = VK_SHARING_MODE_CONCURRENT;
     create.queueFamilyIndexCount = 2;
     create.pQueueFamilyIndices = families;
-    gr_resource *resource = must_make(gr_create_vk_buffer(vk.wrap, &create, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_create_vk_buffer(vk.wrap, &create, GR_READ_WRITE));
     const gr_vk_use use =
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                 .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .queue_family = &families[0]);
     check_buffer(resource, &use, 0x61);
-    gr_resource_free(resource);
 }
 
 /* ---- The barriers that Vulkan receives --------------------------------------------------------

@@ -340,22 +340,20 @@ static void frame_of_many(GLuint unused)
 static void made_life(GLuint unused)
 {
     (void)unused;
-    gr_resource *resource = must_create(4096, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_create(4096, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 1);
     must_release(buffer);
-    gr_resource_free(resource);
 }
 
 static void registered_life(GLuint unused)
 {
     (void)unused;
-    gr_resource *resource = must_register_own(&steady_own, 4096, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_register_own(&steady_own, 4096, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 2);
     must_release(buffer);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    gr_resource_free(resource);
 }
 
 VULKAN_TEST(frames_allocate_nothing, 2)

@@ -29,16 +29,15 @@ static bool can_export(const struct session *s)
 
 SESSION_TEST(a_wrapped_device_reports_whether_it_has_semaphores)
 {
-    gr_vk_device *device = must_wrap(&session.info);
+    GR_AUTO(gr_vk_device) *device = must_wrap(&session.info);
     bool exports = can_export(&session);
     ck_assert_int_eq(gr_vk_device_get_info(device)->has_semaphores, exports);
     ck_assert(exports || gr_cuda_is_software()); /* the NVIDIA driver can export semaphores */
-    gr_vk_device_free(device);
 }
 
 SESSION_TEST(a_wrapped_device_reports_its_properties)
 {
-    gr_vk_device *device = must_wrap(&session.info);
+    GR_AUTO(gr_vk_device) *device = must_wrap(&session.info);
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
     char uuid[41];
@@ -53,7 +52,6 @@ SESSION_TEST(a_wrapped_device_reports_its_properties)
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         ck_assert_msg(strstr(text, parts[i]), "no %s in: %s", parts[i], text);
     ck_assert_ptr_eq(strchr(text, '\n'), NULL);
-    gr_vk_device_free(device);
 }
 
 SESSION_TEST(a_device_without_a_queue_can_be_wrapped)

@@ -27,9 +27,8 @@ GROUP("work that is still pending", add_vulkan_case)
  */
 static void collect(void)
 {
-    gr_resource *resource = must_create(4, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_create(4, GR_READ_WRITE);
     gr_submit_free(must_make(gr_submit_begin(&resource, 1)));
-    gr_resource_free(resource);
 }
 
 /*
@@ -459,9 +458,9 @@ CHILD_TEST_UNLESS(without_host_waits(), a_lost_device_is_reported)
     fixture_setup();
     vulkan_setup();
     child_check(!vk.missing);
-    gr_semaphore *drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     child_check(drawn);
-    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     child_check(gr_resource_set_sync(resource, drawn, GR_SEMAPHORE_NONE) == GR_OK);
     vulkan_allow("VUID-VkSemaphoreSignalInfo-value");
     VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
@@ -479,7 +478,5 @@ CHILD_TEST_UNLESS(without_host_waits(), a_lost_device_is_reported)
         child_check(!gr_map(resource, fx.stream));
     }
     assert_error(GR_ERR_DEVICE_LOST, VK_ERROR_DEVICE_LOST, "lost");
-    gr_resource_free(resource);
-    gr_semaphore_free(drawn);
     return 0;
 }

@@ -477,11 +477,10 @@ VULKAN_TEST(a_filled_submit_without_a_commit_is_logged)
     VkSubmitInfo2 info;
     gr_log_add(GR_LOG_WARNING, keep_line, logged);
     for (int fill = 0; fill < 2; fill++) {
-        gr_submit *submit = gr_submit_begin(&resource, 1);
+        GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
         ck_assert_str_eq(logged, "");
         if (fill)
             assert_ok(gr_vk_submit_fill(submit, NULL, 0, &info));
-        gr_submit_free(submit);
     }
     gr_log_remove(keep_line, logged);
     ck_assert_msg(strstr(logged, "gr_submit_commit() was not called"), "logged: %s", logged);

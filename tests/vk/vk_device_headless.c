@@ -189,13 +189,13 @@ static void keep_line(void *lines, gr_log_level level, const char *line)
 SESSION_TEST(validation_messages_without_a_callback_are_logged)
 {
     struct messages lines = {0};
-    gr_vk_headless *headless = create(&GR_INIT(gr_vk_headless_options, .validation = true));
+    GR_AUTO(gr_vk_headless) *headless =
+        create(&GR_INIT(gr_vk_headless_options, .validation = true));
     gr_log_add(GR_LOG_WARNING, keep_line, &lines);
     do_wrong(gr_vk_headless_get_info(headless));
     gr_log_remove(keep_line, &lines);
     ck_assert_int_ge(lines.count, 1);
     ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size"), "%s", lines.first);
-    gr_vk_headless_free(headless);
 }
 
 /*

@@ -258,11 +258,10 @@ SESSION_TEST(a_device_without_semaphore_extensions_can_be_wrapped)
                                  "vkGetSemaphoreCounterValue", "vkGetSemaphoreFdKHR"},
                       .not_listed = {"VK_KHR_timeline_semaphore", "VK_KHR_external_semaphore_fd",
                                      "VK_KHR_external_semaphore"}});
-    gr_vk_device *device = must_wrap(&info);
+    GR_AUTO(gr_vk_device) *device = must_wrap(&info);
     const char *text = gr_vk_device_get_info(device)->description;
     ck_assert_msg(strstr(text, "no semaphores"), "%s", text);
     ck_assert(!gr_vk_device_get_info(device)->has_semaphores);
-    gr_vk_device_free(device);
 }
 
 /* Catches: the image counted as CUDA's if its device had no timelines when it was created. */
@@ -330,20 +329,19 @@ GROUP("what is missing, if copies are allowed", add_vk_case)
 static void check_copies(gr_vk_device_desc info, const char *reason)
 {
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
+    GR_AUTO(gr_vk_device) *device = must_make(gr_vk_device_from_vk(&info));
     const gr_vk_device_info *is = gr_vk_device_get_info(device);
     ck_assert_int_eq(is->transport, GR_TRANSPORT_COPY);
     ck_assert_msg(strstr(is->description, reason), "%s", is->description);
     const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                        .size = 1000,
                                        .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
-    gr_resource *resource = must_make(gr_create_vk_buffer(device, &create, GR_WRITE_DISCARD));
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_create_vk_buffer(device, &create, GR_WRITE_DISCARD));
     assert_described(resource, "transport copy", reason);
     unordered(resource);
     fill_mapped(resource, 1);
     CU(StreamSynchronize(fx.stream));
-    gr_resource_free(resource);
-    gr_vk_device_free(device);
 }
 
 /* Hides a function of each extension that sharing memory needs. The device then copies. */
@@ -373,9 +371,8 @@ SESSION_TEST(memory_is_shared_without_semaphore_extensions)
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetSemaphoreFdKHR", "vkWaitSemaphores"}});
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
+    GR_AUTO(gr_vk_device) *device = must_make(gr_vk_device_from_vk(&info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
-    gr_vk_device_free(device);
 }
 
 SESSION_TEST(a_device_that_is_no_cuda_device_copies)
@@ -437,7 +434,6 @@ SESSION_TEST(unusable_transports_of_a_device_are_refused)
     assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0, "VK_KHR_external_memory_fd");
     info = session.info;
     info.transports = GR_TRANSPORT_EXTERNAL;
-    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
+    GR_AUTO(gr_vk_device) *device = must_make(gr_vk_device_from_vk(&info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
-    gr_vk_device_free(device);
 }

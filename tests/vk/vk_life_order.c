@@ -65,22 +65,21 @@ gr_resource *make_alone(void)
 {
     gr_vk_device *device = vulkan_wrap();
     gr_semaphore *drawn = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
-    gr_semaphore *computed = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
+    GR_AUTO(gr_semaphore) *computed =
+        must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     gr_vk_device_free(device);
     assert_ok(gr_resource_set_sync(resource, drawn, computed));
     gr_semaphore_free(drawn);
-    gr_semaphore_free(computed);
     return resource;
 }
 
 VULKAN_TEST(the_wrapped_device_and_semaphores_may_be_freed_before_the_resource)
 {
-    gr_resource *resource = make_alone();
+    GR_AUTO(gr_resource) *resource = make_alone();
     for (int i = 0; i < 3; i++)
         check_round_trip(resource, 0x10 + 2 * i);
-    gr_resource_free(resource);
 }
 
 /*
@@ -92,13 +91,12 @@ VULKAN_TEST(the_default_semaphores_end_with_the_last_resource)
     gr_vk_device *device = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *first = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
-    gr_resource *second = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *second = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     gr_vk_device_free(device);
     check_round_trip(first, 0x20);
     gr_resource_free(first);
     check_round_trip(second, 0x30);
     assert_ok(gr_resource_set_sync(second, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
-    gr_resource_free(second);
 }
 
 VULKAN_TEST(semaphores_may_outlive_their_device)
@@ -119,7 +117,7 @@ GROUP("buffers and resources", add_vulkan_case)
 VULKAN_TEST(close_while_mapped_keeps_the_bytes)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x21);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
@@ -131,7 +129,6 @@ VULKAN_TEST(close_while_mapped_keeps_the_bytes)
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    gr_resource_free(resource);
 }
 
 /* The close signals like a release. A wait for that signal ends. */

@@ -205,7 +205,8 @@ static void submit_next(VkCommandBuffer commands, gr_semaphore *timeline, uint64
 VULKAN_TEST(a_batch_follows_the_timeline_of_an_engine)
 {
     enum { FRAMES = 4 };
-    gr_semaphore *timeline = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    GR_AUTO(gr_semaphore) *timeline =
+        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = timeline);
     gr_resource *both[] = {make_resource(NULL), make_resource(NULL)};
     struct vulkan_host *seen[2 * FRAMES];
@@ -238,7 +239,6 @@ VULKAN_TEST(a_batch_follows_the_timeline_of_an_engine)
     for (int i = 0; i < 2 * FRAMES; i++)
         assert_bytes(seen[i]->bytes, SIZE, 0x11 * (i / 2) + i % 2 + 8);
     free_resources(both, 2);
-    gr_semaphore_free(timeline);
 }
 
 GROUP("cancelled submits", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)

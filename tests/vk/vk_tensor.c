@@ -79,9 +79,8 @@ TENSOR_TEST(parts_of_a_tensor_are_buffers_at_an_offset)
     for (int i = 0; i < 4; i++) {
         const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                             .shape = &size, .offset = (size_t)i * 2 * PART);
-        gr_tensor *part = must_make(gr_tensor_view(tensor, &desc));
+        GR_AUTO(gr_tensor) *part = must_make(gr_tensor_view(tensor, &desc));
         parts[i] = must_share(part, PART);
-        gr_tensor_free(part);
     }
     for (int i = 0; i < 4; i++)
         vulkan_bytes_both_ways(parts[i], gr_vk_buffer(parts[i]), PART, 7 + (unsigned)i);
