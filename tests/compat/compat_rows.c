@@ -9,9 +9,7 @@
 
 GLuint compat_texture(int size)
 {
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, size, size);
     return name;
 }
@@ -173,10 +171,8 @@ static void buffers_and_images(void)
 
 GLuint compat_array_texture(unsigned char texels[3 * 5 * 7 * 4])
 {
-    GLuint name;
     pattern_fill(texels, 3 * 5 * 7 * 4, 3);
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D_ARRAY);
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, 7, 5, 3);
     glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, 7, 5, 3, GL_RGBA, GL_UNSIGNED_BYTE, texels);
     return name;

@@ -484,9 +484,7 @@ TEST(map_flags_end_frames_in_flight, 2)
 TEST(a_format_without_frames_in_flight_is_registered_without)
 {
     CUgraphicsResource resource = NULL;
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_DEPTH_COMPONENT32F, 8, 8);
     gr_clear_error();
     setenv("GR_COMPAT", "copy|in_flight", 1);

@@ -24,9 +24,7 @@ static void assert_says(const char *text, const char *part)
 /* Catches: the description contained "1 bytes". */
 TEST(describe_uses_singular_and_plural)
 {
-    GLuint texture = 0;
-    glGenTextures(1, &texture);
-    glBindTexture(GL_TEXTURE_2D, texture);
+    GLuint texture = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
     GR_AUTO(gr_resource) *one = must_make(gr_from_gl_buffer(gl_buffer_filled(1, 0), GR_READ_WRITE));
     GR_AUTO(gr_resource) *two = must_make(gr_from_gl_buffer(gl_buffer_filled(2, 0), GR_READ_WRITE));

@@ -71,9 +71,7 @@ TEST(a_part_beyond_the_end_of_the_buffer_is_refused)
                        "is not within the buffer");
     ck_assert_ptr_null(buffer);
     assert_not_mapped(fx.resource);
-    GLuint texture;
-    glGenTextures(1, &texture);
-    glBindTexture(GL_TEXTURE_2D, texture);
+    GLuint texture = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
     GR_AUTO(gr_resource) *image =
         must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));

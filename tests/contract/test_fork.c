@@ -79,12 +79,9 @@ static void make_framebuffer(void)
     static const int64_t sides[] = {2, 2, 4};
     const gr_tensor_desc square =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = sides);
-    GLuint renderbuffer;
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    GLuint renderbuffer = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 2, 2);
-    glGenFramebuffers(1, &have.framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, have.framebuffer);
+    have.framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, renderbuffer);
     child_check(have.picture = gr_tensor_create(&square, fx.stream));
     child_check(have.staging = gr_create_gl_buffer(16, GR_READ_ONLY, NULL));

@@ -81,11 +81,8 @@ static void copy_by_compute(GLuint program, GLuint to, GLuint from, size_t size)
  */
 static void give_framebuffer(void)
 {
-    GLuint framebuffer = 0, colour = 0;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    glGenRenderbuffers(1, &colour);
-    glBindRenderbuffer(GL_RENDERBUFFER, colour);
+    bound_framebuffer(GL_FRAMEBUFFER);
+    const GLuint colour = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 4, 4);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour);
     ck_assert_uint_eq(glCheckFramebufferStatus(GL_FRAMEBUFFER), GL_FRAMEBUFFER_COMPLETE);

@@ -238,18 +238,14 @@ TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)
 
 static GLuint make_texture(void)
 {
-    GLuint texture;
-    glGenTextures(1, &texture);
-    glBindTexture(GL_TEXTURE_2D, texture);
+    GLuint texture = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
     return texture;
 }
 
 static GLuint framebuffer_of(GLuint texture)
 {
-    GLuint framebuffer;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
     return framebuffer;
 }

@@ -39,9 +39,7 @@ static gr_tensor *make_tensor(void)
 
 static gr_resource *make_image(void)
 {
-    GLuint texture;
-    glGenTextures(1, &texture);
-    glBindTexture(GL_TEXTURE_2D, texture);
+    GLuint texture = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, SIDE, SIDE);
     return must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
 }

@@ -91,9 +91,7 @@ static bool follow_a_buffer(void)
 
 static void blit_from_nothing(void)
 {
-    GLuint name;
-    glGenFramebuffers(1, &name);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, name);
+    GLuint name = bound_framebuffer(GL_READ_FRAMEBUFFER);
     glBlitFramebuffer(0, 0, 1, 1, 0, 0, 1, 1, GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &name);

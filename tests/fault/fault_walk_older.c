@@ -120,9 +120,7 @@ static bool create_es(void)
 static bool use_integers(void)
 {
     static const unsigned char texels[8 * 8] = {1};
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_R8UI, 8, 8);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 8, 8, GL_RED_INTEGER, GL_UNSIGNED_BYTE, texels);
     glBindTexture(GL_TEXTURE_2D, 0);

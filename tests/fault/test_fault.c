@@ -394,9 +394,7 @@ TEST(codes_without_a_name_are_reported_by_number)
 /* A driver may give an image another array in a later map; no known driver does. */
 TEST(surfaces_and_textures_follow_the_arrays_of_an_image)
 {
-    GLuint name;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D_ARRAY);
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, 4, 4, 2);
     gr_resource *resource =
         must_make(gr_from_gl_image(name, GL_TEXTURE_2D_ARRAY, GR_SURFACE_LOAD_STORE));

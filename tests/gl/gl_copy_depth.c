@@ -166,9 +166,7 @@ COPY_TEST(opengl_clamps_depth_to_0_and_1, FORMAT_COUNT)
 
 static GLuint make_unsized_texture(void)
 {
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_DEPTH_COMPONENT, 2, 2, 0, GL_DEPTH_COMPONENT, GL_FLOAT, NULL);
     glBindTexture(GL_TEXTURE_2D, 0);
     return name;
@@ -176,9 +174,7 @@ static GLuint make_unsized_texture(void)
 
 static GLuint make_unsized_renderbuffer(void)
 {
-    GLuint name = 0;
-    glGenRenderbuffers(1, &name);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    GLuint name = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT, 2, 2);
     glBindRenderbuffer(GL_RENDERBUFFER, 0);
     return name;

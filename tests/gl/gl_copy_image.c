@@ -396,8 +396,7 @@ COPY_TEST(textures_are_copied_whatever_their_parameters, 4)
     struct image image = image_make("RGBA8", "2D", 8, 8, 2);
     if (_i < 2) {
         glDeleteTextures(1, &image.name);
-        glGenTextures(1, &image.name);
-        glBindTexture(GL_TEXTURE_2D, image.name);
+        image.name = bound_texture(GL_TEXTURE_2D);
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
         if (_i)
             glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);

@@ -60,9 +60,7 @@ static void store_level(GLint level, GLsizei size)
 /* Copying to this level would overwrite memory beyond its end. */
 COPY_TEST(map_of_an_image_with_a_resized_level_is_refused)
 {
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     for (GLint level = 0; level < 4; level++)
         store_level(level, 8 >> level);
     GR_AUTO(gr_resource) *resource =

@@ -26,16 +26,12 @@ static void disturb(void)
     static const GLenum buffers[] = {GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
                                      GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER};
     static const GLenum textures[] = {GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP};
-    GLuint name = 0;
     for (size_t i = 0; i < 4; i++)
         glBindBuffer(buffers[i], gl_buffer_filled(16, 0));
     glActiveTexture(GL_TEXTURE2);
-    for (size_t i = 0; i < 3; i++) {
-        glGenTextures(1, &name);
-        glBindTexture(textures[i], name);
-    }
-    glGenRenderbuffers(1, &name);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    for (size_t i = 0; i < 3; i++)
+        bound_texture(textures[i]);
+    bound_renderbuffer();
 }
 
 static void calm(void)

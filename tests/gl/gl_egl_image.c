@@ -89,9 +89,7 @@ static EGLImageKHR image_of_dma_buf(EGLImageKHR exported)
 /* Makes a texture whose storage is the EGLImage. */
 static GLuint texture_of_image(EGLImageKHR image)
 {
-    GLuint name;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     if (epoxy_has_gl_extension("GL_OES_EGL_image"))
         glEGLImageTargetTexture2DOES(GL_TEXTURE_2D, image);
     else
@@ -108,9 +106,7 @@ static void assert_texture(GLuint name, const struct image *like, unsigned seed)
 {
     static unsigned char read[WIDTH * HEIGHT * 4], wanted[WIDTH * HEIGHT * 4];
     const unsigned channels = image_channels(like->format);
-    GLuint framebuffer;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_READ_FRAMEBUFFER);
     glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, name, 0);
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, read);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);

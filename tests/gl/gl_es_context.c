@@ -128,9 +128,7 @@ CHILD(has_opengl_es_3_1)
         es_check_image("RGBA8", "2D", 3, es_ways[way]);
         es_check_image("RGBA8UI", "2D_ARRAY", 1, es_ways[way]);
     }
-    GLuint name;
-    glGenRenderbuffers(1, &name);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    GLuint name = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 8);
     assert_null(gr_from_gl_image_with(name, GL_RENDERBUFFER, 0, &by_copy), GR_ERR_UNSUPPORTED, 0,
                 "OpenGL ES 3.2");

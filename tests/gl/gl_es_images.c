@@ -78,9 +78,7 @@ static const char *slice_differs(const struct image *image, unsigned level, unsi
                         : f->kind == IMAGE_SIGNED   ? GL_INT
                         : f->kind == IMAGE_UNSIGNED ? GL_UNSIGNED_INT
                                                     : f->type;
-    GLuint name;
-    glGenFramebuffers(1, &name);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, name);
+    GLuint name = bound_framebuffer(GL_READ_FRAMEBUFFER);
     attach(image, level, slice);
     const char *packed = NULL;
     if (f->kind == IMAGE_PACKED)

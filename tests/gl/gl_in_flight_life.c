@@ -189,11 +189,9 @@ GROUP("replaced storage with frames in flight", EVERY_FLIGHT)
 
 FLIGHT_TEST(maps_follow_a_resized_texture)
 {
-    GLuint name = 0;
     gr_gl_options options = *flight_options(3);
     options.follow_storage = true;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
     GR_AUTO(gr_resource) *resource =

@@ -349,15 +349,13 @@ TEST(images_that_cannot_be_registered_are_refused, WAYS)
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGB10_A2UI, 8, 8);
     assert_null(gr_map(resource, fx.stream), GR_ERR_UNSUPPORTED, 0, "GL_RGB10_A2UI");
     glDeleteTextures(1, &name);
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    name = bound_texture(GL_TEXTURE_2D);
     for (GLint level = 0; level < 3; level += 2)
         glTexImage2D(GL_TEXTURE_2D, level, GL_R8, 8 >> level, 8 >> level, 0, GL_RED,
                      GL_UNSIGNED_BYTE, NULL);
     assert_null_invalid(gr_map(resource, fx.stream), "a level is missing");
     glDeleteTextures(1, &name);
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_3D, name);
+    name = bound_texture(GL_TEXTURE_3D);
     glTexStorage3D(GL_TEXTURE_3D, 1, GL_RGBA8, 8, 8, 8);
     assert_null_invalid(gr_map(resource, fx.stream), "not a GL_TEXTURE_2D");
     assert_gl_clean();

@@ -297,9 +297,8 @@ TEST(an_image_replaced_in_one_context_is_mapped_in_the_other)
 /* Catches: GL_INVALID_OPERATION was left, because the texture was bound to its former target. */
 TEST(a_texture_of_another_target_is_refused, 2)
 {
-    GLuint texture, again;
-    glGenTextures(1, &texture);
-    glBindTexture(GL_TEXTURE_2D, texture);
+    GLuint again;
+    GLuint texture = bound_texture(GL_TEXTURE_2D);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, 16, 16, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
     gr_resource *of = must_make(
         gr_from_gl_image_with(texture, GL_TEXTURE_2D, GR_READ_WRITE, _i ? &following : &grouped));

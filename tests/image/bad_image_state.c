@@ -125,8 +125,7 @@ static void prepare(void)
     layered = image_make("RGBA8", "1D_ARRAY", SIZE, 1, 1);
     missing = image_make("RGBA8", "2D", SIZE, SIZE, 1);
     image_delete(&missing);
-    glGenTextures(1, &unspecified);
-    glBindTexture(GL_TEXTURE_2D, unspecified);
+    unspecified = bound_texture(GL_TEXTURE_2D);
     assert_gl_clean();
 }
 

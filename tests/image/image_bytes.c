@@ -102,9 +102,7 @@ TEST(formats_of_the_compatibility_profile_pass_both_ways, 2 * sizeof(legacy) / s
     unsigned char wrote[LEGACY_SIZE * LEGACY_SIZE * 8], got[sizeof(wrote)] = {0};
     GR_AUTO(gr_egl) *egl =
         must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     fill_legacy(wrote, sizeof(wrote), 1);
     glTexImage2D(GL_TEXTURE_2D, 0, legacy[row].internal, LEGACY_SIZE, LEGACY_SIZE, 0,
                  legacy[row].transfer, legacy[row].type, wrote);
@@ -180,9 +178,7 @@ static void level_texels(GLint level, unsigned char byte, bool fill)
 TEST(levels_may_end_before_1_x_1, 4)
 {
     enum { LEVELS = 3 };
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     for (GLint level = 0; level < LEVELS; level++)
         level_texels(level, (unsigned char)(10 + level), true);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, _i % 2 ? 1000 : LEVELS - 1);
@@ -221,9 +217,7 @@ TEST(levels_may_end_before_1_x_1, 4)
 TEST(bytes_pass_both_ways_without_a_host_wait)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
-    GLuint framebuffer = 0;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, image.name, 0);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     static unsigned char got[64 * 64 * 4], texels[64 * 64 * 4];

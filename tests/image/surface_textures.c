@@ -310,9 +310,7 @@ IMAGE_KERNEL_TEST(srgb_of_one_channel_is_linear_in_kernels_as_in_opengl)
 {
     static const unsigned char grey = 188;
     float got[4];
-    GLuint name;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_SR8_EXT, 1, 1);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 1, 1, GL_RED, GL_UNSIGNED_BYTE, &grey);
     resource = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_ONLY));

@@ -127,9 +127,8 @@ TEST(targets_that_cuda_refuses_are_refused)
         struct image image = image_make("RGBA8", targets[i].target, 8, 8, 1);
         refused(image.name, image.target->target, GR_ERR_UNSUPPORTED, targets[i].instead);
     }
-    GLuint name = 0, buffer = gl_buffer_filled(64, 1);
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_BUFFER, name);
+    GLuint buffer = gl_buffer_filled(64, 1);
+    GLuint name = bound_texture(GL_TEXTURE_BUFFER);
     glTexBuffer(GL_TEXTURE_BUFFER, GL_R8, buffer);
     refused(name, GL_TEXTURE_BUFFER, GR_ERR_UNSUPPORTED, "gr_from_gl_buffer");
     glBindTexture(GL_TEXTURE_BUFFER, 0);
@@ -183,9 +182,7 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
     GR_AUTO(gr_egl) *egl =
         must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        GLuint name = 0;
-        glGenTextures(1, &name);
-        glBindTexture(GL_TEXTURE_2D, name);
+        GLuint name = bound_texture(GL_TEXTURE_2D);
         glTexStorage2D(GL_TEXTURE_2D, 1, formats[i].internal, 8, 8);
         assert_gl_clean();
         assert_null(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &options),
@@ -193,9 +190,7 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
         assert_null(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &options),
                     GR_ERR_UNSUPPORTED, 0, formats[i].instead);
     }
-    GLuint renderbuffer = 0;
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    GLuint renderbuffer = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGB4, 8, 8);
     refused(renderbuffer, GL_RENDERBUFFER, GR_ERR_UNSUPPORTED, "Use GL_RGBA8.");
     assert_gl_clean();
@@ -204,14 +199,6 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
 GROUP("storage", add_image_case)
 
 /* Creates and binds a texture without levels. The case adds the levels. */
-static GLuint bound_texture(GLenum target)
-{
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(target, name);
-    return name;
-}
-
 static void give_level(GLenum target, int level, int size)
 {
     glTexImage2D(target, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
@@ -223,9 +210,7 @@ TEST(images_without_storage_are_refused)
     refused(bound_texture(GL_TEXTURE_3D), GL_TEXTURE_3D, GR_ERR_INVALID_VALUE, "storage");
     refused(bound_texture(GL_TEXTURE_CUBE_MAP), GL_TEXTURE_CUBE_MAP, GR_ERR_INVALID_VALUE,
             "storage");
-    GLuint renderbuffer = 0;
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    GLuint renderbuffer = bound_renderbuffer();
     refused(renderbuffer, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "storage");
     GLuint only_second = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 1, 8);
@@ -314,9 +299,7 @@ TEST(map_after_the_storage_was_replaced_is_refused)
     GR_AUTO(gr_resource) *format = register_mutable(&name);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, 8, 8, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
     changes += check_if_changed(format, level_parameter(GL_TEXTURE_INTERNAL_FORMAT) == GL_R8);
-    GLuint renderbuffer = 0;
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    GLuint renderbuffer = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 8);
     GR_AUTO(gr_resource) *other =
         must_make(gr_from_gl_image(renderbuffer, GL_RENDERBUFFER, GR_READ_WRITE));

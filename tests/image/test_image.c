@@ -74,14 +74,11 @@ TEST(info_has_the_levels_that_opengl_allocated)
 /* OpenGL chooses the bits of a format without a size, whatever the type of the data. */
 TEST(descriptions_have_the_bits_of_a_format_without_a_size)
 {
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 8, 8, 0, GL_RGBA, GL_FLOAT, NULL);
     GR_AUTO(gr_resource) *texture = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, 0));
     assert_described(texture, "GL_RGBA of 8+8+8+8 bits, 8 x 8 x 1");
-    glGenRenderbuffers(1, &name);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    name = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RG, 8, 8);
     GR_AUTO(gr_resource) *renderbuffer = must_make(gr_from_gl_image(name, GL_RENDERBUFFER, 0));
     assert_described(renderbuffer, "GL_RG of 8+8 bits, 8 x 8 x 1");

@@ -25,9 +25,7 @@ static const char *missing(void)
 
 static GLuint texture_of(GLenum format, GLsizei levels)
 {
-    GLuint name;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, levels, format, SIDE, SIDE);
     return name;
 }
@@ -93,10 +91,8 @@ TEST_UNLESS(missing(), a_registered_image_refuses_parameters_and_storage)
         {write_image, GL_NO_ERROR},
         {read_image, GL_NO_ERROR},
     };
-    GLuint name;
     CUgraphicsResource resource;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     define_image();
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     CU(GraphicsGLRegisterImage(&resource, name, GL_TEXTURE_2D, 0));
@@ -144,10 +140,9 @@ TEST_UNLESS(missing(), the_component_type_of_a_signed_attachment_is_refused)
                 {GL_R8_SNORM, GL_INVALID_OPERATION},
                 {GL_RGBA16_SNORM, GL_INVALID_OPERATION}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        GLuint framebuffer, name = texture_of(rows[i].format, 1);
+        GLuint name = texture_of(rows[i].format, 1);
         GLint type = 0;
-        glGenFramebuffers(1, &framebuffer);
-        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, name, 0);
         glGetFramebufferAttachmentParameteriv(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0,
                                               GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE, &type);

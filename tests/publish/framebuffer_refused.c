@@ -281,10 +281,8 @@ GROUP("what is refused", add_fetch_case)
 
 TEST(incomplete_framebuffers_are_refused)
 {
-    GLuint empty;
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
-    glGenFramebuffers(1, &empty);
-    glBindFramebuffer(GL_FRAMEBUFFER, empty);
+    GLuint empty = bound_framebuffer(GL_FRAMEBUFFER);
     assert_fails(gr_fetch_framebuffer(empty, to, NULL, fx.stream), GR_ERR_GL,
                  GL_FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT, "incomplete");
 }

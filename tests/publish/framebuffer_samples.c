@@ -131,14 +131,13 @@ static void check_samples(const struct attachment_format *f, GLuint framebuffer)
 
 static GLuint attach_texture(GLenum target, GLenum format, GLenum point)
 {
-    GLuint name, framebuffer;
+    GLuint name;
     glCreateTextures(target, 1, &name);
     if (target == GL_TEXTURE_2D_MULTISAMPLE)
         glTextureStorage2DMultisample(name, SAMPLES, format, WIDTH, HEIGHT, GL_FALSE);
     else
         glTextureStorage3DMultisample(name, SAMPLES, format, WIDTH, HEIGHT, 3, GL_TRUE);
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     if (target == GL_TEXTURE_2D_MULTISAMPLE)
         glFramebufferTexture(GL_FRAMEBUFFER, point, name, 0);
     else

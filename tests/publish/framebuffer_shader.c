@@ -81,9 +81,7 @@ static bool check_texture(const struct attachment_format *f, const struct place 
         gr_framebuffer_options, .attachment = f->attachment, .width = WIDTH, .height = HEIGHT);
     const size_t size = (size_t)WIDTH * HEIGHT * f->channels * gr_dtype_get_info(f->dtype)->size;
     const GLuint name = make_texture(f->internal, p);
-    GLuint framebuffer;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     attach(f->internal == GL_DEPTH24_STENCIL8 ? GL_DEPTH_STENCIL_ATTACHMENT : f->attachment, name,
            p);
     assert_gl_clean();
@@ -134,11 +132,10 @@ TEST(an_attached_texture_view_is_read, 2)
         GR_INIT(gr_framebuffer_options, .width = WIDTH, .height = HEIGHT);
     const struct place original = {GL_TEXTURE_2D_ARRAY, 0, 0, 0};
     const struct place in_view = {_i ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D, 0, _i ? 2 : -1, 0};
-    GLuint view, framebuffer, name = make_texture(GL_RGBA8, &original);
+    GLuint view, name = make_texture(GL_RGBA8, &original);
     glGenTextures(1, &view);
     glTextureView(view, in_view.target, name, GL_RGBA8, 0, 1, 3, _i ? 4 : 1);
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     attach(GL_COLOR_ATTACHMENT0, view, &in_view);
     draw_pattern(attachment_rgba8);
     read_reference(attachment_rgba8, expected);
@@ -151,11 +148,10 @@ TEST(an_attached_texture_view_is_read, 2)
 /* Catches: on Mesa, which reports layer 0 for each layer, the first layer was read. */
 TEST(each_multisampled_layer_is_read)
 {
-    GLuint name, framebuffer;
+    GLuint name;
     glCreateTextures(GL_TEXTURE_2D_MULTISAMPLE_ARRAY, 1, &name);
     glTextureStorage3DMultisample(name, 4, GL_RGBA8, WIDTH, HEIGHT, 3, GL_TRUE);
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     for (int i = 0; i < 6; i++) {
         glFramebufferTextureLayer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, name, 0, i % 3);
         if (i < 3)
@@ -172,14 +168,12 @@ TEST(each_multisampled_layer_is_read)
  */
 TEST(a_texture_without_levels_is_read, 2)
 {
-    GLuint name, framebuffer;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint framebuffer;
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, WIDTH, HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
     if (_i)
         glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferTexture(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, name, 0);
     draw_pattern(attachment_rgba8);
     read_reference(attachment_rgba8, expected);
@@ -199,9 +193,7 @@ TEST(a_rectangle_of_a_texture_is_read, 2)
                 .width = WIDTH - 4, .height = HEIGHT - 3);
     const size_t size = f->channels * gr_dtype_get_info(f->dtype)->size;
     const GLuint name = make_texture(f->internal, p);
-    GLuint framebuffer;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     attach(f->attachment, name, p);
     draw_pattern(f);
     read_reference(f, expected);

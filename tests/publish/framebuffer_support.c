@@ -72,10 +72,9 @@ GLuint make_framebuffer(const struct attachment_format *f, int samples)
 GLuint make_framebuffer_of(const struct attachment_format *f, int samples, GLsizei width,
                            GLsizei height)
 {
-    GLuint framebuffer, renderbuffer;
+    GLuint framebuffer;
     glGenFramebuffers(1, &framebuffer);
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    GLuint renderbuffer = bound_renderbuffer();
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, f->internal, width, height);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER,

@@ -352,9 +352,7 @@ TEST(a_publish_keeps_the_other_levels_of_a_mutable_texture, 2)
     static const int64_t shape[] = {26, 62, 4};
     const gr_gl_options options =
         GR_INIT(gr_gl_options, .transports = _i ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY);
-    GLuint name;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D_ARRAY);
     glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAX_LEVEL, 2);
     for (int level = 0; level < 3; level++)
         glTexImage3D(GL_TEXTURE_2D_ARRAY, level, GL_RGBA8, 62 >> level, 26 >> level, 2, 0, GL_RGBA,

@@ -499,9 +499,7 @@ VULKAN_TEST(packed_vulkan_images_are_sampled_as_integers)
 
 static GLuint make_texture(const struct packed *f)
 {
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, f->internal, SIDE, SIDE);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);

@@ -352,8 +352,7 @@ TEST(a_publish_queries_mutable_storage_once_before_and_once_after_the_work, 2)
     struct image image = image_filled("RGBA8", "2D", 9, 7, 1, 1);
     GLuint name = image.name;
     if (_i) {
-        glGenTextures(1, &name);
-        glBindTexture(GL_TEXTURE_2D, name);
+        name = bound_texture(GL_TEXTURE_2D);
         glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 9, 7, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
     }

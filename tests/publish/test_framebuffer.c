@@ -130,9 +130,7 @@ TEST(the_attachment_in_the_options_is_read)
         GR_INIT(gr_framebuffer_options, .attachment = GL_COLOR_ATTACHMENT0 + 2);
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
     const GLenum second = GL_COLOR_ATTACHMENT0 + 2;
-    GLuint renderbuffer;
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    GLuint renderbuffer = bound_renderbuffer();
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, WIDTH, HEIGHT);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, second, GL_RENDERBUFFER, renderbuffer);
     clear_framebuffer(attachment_rgba8, 1);
@@ -245,7 +243,7 @@ TEST(integers_become_floats_of_the_same_value)
 /* Depths of which most are near the far plane, where distances differ most: from 0 to 1. */
 static GLuint make_depths(GLenum internal, float *depths)
 {
-    GLuint framebuffer, texture;
+    GLuint texture;
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
         const double rest = 1 - i / (WIDTH * HEIGHT - 1.0);
         depths[i] = (float)(1 - rest * rest * rest * rest);
@@ -253,8 +251,7 @@ static GLuint make_depths(GLenum internal, float *depths)
     glCreateTextures(GL_TEXTURE_2D, 1, &texture);
     glTextureStorage2D(texture, 1, internal, WIDTH, HEIGHT);
     glTextureSubImage2D(texture, 0, 0, 0, WIDTH, HEIGHT, GL_DEPTH_COMPONENT, GL_FLOAT, depths);
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferTexture(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, texture, 0);
     return framebuffer;
 }

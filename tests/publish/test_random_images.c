@@ -233,8 +233,7 @@ static void make_mutable(struct image *i)
     const GLenum target = i->target->target, transfer = i->format->transfer, type = i->format->type;
     const GLint internal = (GLint)i->format->internal;
     const unsigned faces = target == GL_TEXTURE_CUBE_MAP ? 6 : 1;
-    glGenTextures(1, &i->name);
-    glBindTexture(target, i->name);
+    i->name = bound_texture(target);
     for (unsigned n = 0; n < i->levels * faces; n++) {
         const unsigned level = n / faces;
         const GLsizei w = (GLsizei)image_width(i, level), h = (GLsizei)image_height(i, level),

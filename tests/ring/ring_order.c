@@ -215,10 +215,8 @@ TEST(cuda_writes_after_the_drawing_from_before_the_ring)
         GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
     if (!image)
         skip("%s", error_text());
-    GLuint framebuffer;
     const gr_slot *slot;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, gr_gl_name(image),
                            0);
     glClearColor(1, 1, 1, 1);

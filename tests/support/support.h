@@ -438,6 +438,11 @@ GLuint gl_buffer(const void *bytes, size_t size);
 GLuint gl_buffer_pattern(size_t size, unsigned seed);
 GLuint gl_buffer_filled(size_t size, int value);
 
+/* Create an object and leave it bound. It lives as long as the context. */
+GLuint bound_texture(GLenum target);
+GLuint bound_renderbuffer(void);
+GLuint bound_framebuffer(GLenum target);
+
 /* Deletes a buffer, and with `again` gives its name to another one, filled with this value. */
 void gl_buffer_delete(GLuint name, bool again, size_t size, int value);
 

@@ -217,6 +217,30 @@ static GLuint gl_buffer_once(void *bytes, size_t size)
     return name;
 }
 
+GLuint bound_texture(GLenum target)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(target, name);
+    return name;
+}
+
+GLuint bound_renderbuffer(void)
+{
+    GLuint name = 0;
+    glGenRenderbuffers(1, &name);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    return name;
+}
+
+GLuint bound_framebuffer(GLenum target)
+{
+    GLuint name = 0;
+    glGenFramebuffers(1, &name);
+    glBindFramebuffer(target, name);
+    return name;
+}
+
 GLuint gl_buffer_pattern(size_t size, unsigned seed)
 {
     void *bytes = must_allocate(size);

@@ -149,8 +149,7 @@ static void store_renderbuffer(struct image *image)
     GLsizei w = (GLsizei)image->width, h = (GLsizei)image->height;
     GLint before = 0;
     glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
-    glGenRenderbuffers(1, &image->name);
-    glBindRenderbuffer(GL_RENDERBUFFER, image->name);
+    image->name = bound_renderbuffer();
     if (image->target->multisampled)
         glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, image->format->internal, w, h);
     else
@@ -162,8 +161,7 @@ static void store_texture(struct image *image)
 {
     GLenum target = image->target->target, internal = image->format->internal;
     GLsizei w = (GLsizei)image->width, h = (GLsizei)image->height, n = (GLsizei)image->levels;
-    glGenTextures(1, &image->name);
-    glBindTexture(target, image->name);
+    image->name = bound_texture(target);
     switch (target) {
     case GL_TEXTURE_1D:
         glTexStorage1D(target, n, internal, w);

@@ -117,12 +117,11 @@ static void bind_buffers(void)
 
 static void bind_framebuffers(void)
 {
-    GLuint framebuffers[2], renderbuffer = 0;
+    GLuint framebuffers[2];
     glGenFramebuffers(2, framebuffers);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffers[0]);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffers[1]);
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    bound_renderbuffer();
 }
 
 /* Binds a new texture to each target of the unit. */

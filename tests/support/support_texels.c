@@ -84,9 +84,7 @@ static void unpack(const struct image_format *format, unsigned char *cuda, const
 /* A renderbuffer's texels are transferred through a texture of the same format. */
 static GLuint bind_scratch(const struct image *image)
 {
-    GLuint scratch = 0;
-    glGenTextures(1, &scratch);
-    glBindTexture(GL_TEXTURE_2D, scratch);
+    GLuint scratch = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, image->format->internal, (GLsizei)image->width,
                    (GLsizei)image->height);
     return scratch;
@@ -333,13 +331,11 @@ static bool reads_by_the_old_rule(void)
     static int old = -1;
     const GLbyte zero = 0;
     GLfloat read = 0;
-    GLuint name;
     GLint bound;
     if (old >= 0)
         return old;
     glGetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_R8_SNORM, 1, 1, 0, GL_RED, GL_BYTE, &zero);
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RED, GL_FLOAT, &read);
     glBindTexture(GL_TEXTURE_2D, (GLuint)bound);

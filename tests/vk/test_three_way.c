@@ -79,10 +79,8 @@ static GLuint gl_buffer_of(GLuint memory)
 /* If the memory is too small, the only sign in Mesa is a texture without a size. */
 static GLuint gl_texture_of(GLuint memory)
 {
-    GLuint name = 0;
     GLint width = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    GLuint name = bound_texture(GL_TEXTURE_2D);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_TILING_EXT, GL_OPTIMAL_TILING_EXT);
     glTexStorageMem2DEXT(GL_TEXTURE_2D, 1, GL_RGBA8, WIDTH, HEIGHT, memory, 0);
     glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &width);
@@ -272,9 +270,7 @@ static unsigned char texels[WIDTH * HEIGHT * 4], got[WIDTH * HEIGHT * 4];
 /* Creates an ordinary texture with these texels, for the reason that gl_writes() gives. */
 static GLuint gl_ordinary(const unsigned char *bytes)
 {
-    GLuint made = 0;
-    glGenTextures(1, &made);
-    glBindTexture(GL_TEXTURE_2D, made);
+    GLuint made = bound_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, WIDTH, HEIGHT);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
     glBindTexture(GL_TEXTURE_2D, 0);
