@@ -470,8 +470,7 @@ TEST(map_flags_end_frames_in_flight, 2)
     ck_assert_msg(strstr(seen, "transport interop"), "%s", seen);
     ck_assert_msg(strstr(frames, "no frames in flight any more"), "%s", frames);
     if (!_i) {
-        CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(read, pointer, SIZE, fx.stream);
         assert_bytes(read, SIZE, 5);
     }
     CU(MemsetD8Async(pointer, 6, SIZE, fx.stream));

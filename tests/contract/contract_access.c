@@ -38,8 +38,7 @@ static void check_discard(gr_resource *resource, GLuint name, bool apart)
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(&byte, gr_buffer_ptr(buffer), 1));
     ck_assert(!apart || byte != 1);
-    cuda_fill(buffer, 3);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 3);
     assert_gl_bytes(name, SIZE, 3);
 }
 
@@ -58,8 +57,7 @@ TEST(access_holds_for_one_map, 3)
         check_discard(resource, name, apart);
         gr_buffer *both = round ? must_map(resource) : map_for(resource, GR_MAP_READ_WRITE);
         assert_cuda_bytes(both, 3);
-        cuda_fill(both, 4);
-        assert_ok(gr_buffer_release(both));
+        fill_and_release(both, 4);
         assert_gl_bytes(name, SIZE, 4);
     }
 }

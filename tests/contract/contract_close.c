@@ -71,8 +71,7 @@ TEST(a_mapping_keeps_a_freed_resource_alive)
     ck_assert_int_eq(seen.closed, 0);
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    cuda_fill(buffer, 0x71);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x71);
     stop_listening();
     ck_assert_int_eq(seen.closed, 1);
     ck_assert_int_eq(seen.warnings, 0);

@@ -23,12 +23,10 @@ TEST(a_part_of_a_buffer_is_mapped, 3)
     assert_ok(map_part(resource, 1000, 24, &buffer));
     ck_assert_uint_eq(gr_buffer_size(buffer), 24);
     assert_cuda_bytes(buffer, 1);
-    cuda_fill(buffer, 0x41);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x41);
     assert_ok(map_part(resource, SIZE - 8, 0, &buffer));
     ck_assert_uint_eq(gr_buffer_size(buffer), 8);
-    cuda_fill(buffer, 0x42);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x42);
     GR_AUTO(gr_buffer) *whole = must_map(resource);
     ck_assert_uint_eq(gr_buffer_size(whole), SIZE);
     CU(StreamSynchronize(fx.stream));

@@ -12,8 +12,7 @@ static void assert_waits(gr_resource *resource)
     gr_buffer *buffer = must_map(resource);
     assert_fails(gr_resource_wait(resource, 0), GR_ERR_STATE, 0, "mapped");
     struct gate *gate = gate_put(fx.stream);
-    cuda_fill(buffer, 0x31);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x31);
     assert_fails(gr_resource_wait(resource, 0), GR_ERR_NOT_READY, 0, "not done");
     assert_fails(gr_resource_wait(resource, 30), GR_ERR_TIMEOUT, 0, "30 ms");
     ck_assert(!gate_is_open(gate));

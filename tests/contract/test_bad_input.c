@@ -323,8 +323,7 @@ TEST(a_second_map_of_a_resource_is_refused)
     ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    cuda_fill(buffer, 0x52);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x52);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x52);
     end_usable(resource);
 }

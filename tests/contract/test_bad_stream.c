@@ -316,8 +316,7 @@ TEST(a_map_with_an_invalid_event_keeps_the_bytes, 3)
     int holds = BEFORE;
     if (_i == 2) {
         assert_ok(gr_map_many(&b.resource, 1, fx.stream, &options, &buffer));
-        cuda_fill(buffer, holds = 0x35);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, holds = 0x35);
     }
     if (ended)
         CU(EventDestroy(options.ready_event));

@@ -112,8 +112,7 @@ TEST(write_discard_overwrites_the_old_bytes_on_the_software_driver)
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     unsigned char bytes[SIZE];
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream);
     ck_assert_ptr_nonnull(pattern_differs(bytes, SIZE, 16));
     cuda_fill(buffer, 0);
 }

@@ -24,10 +24,8 @@ static gr_resource *make(int transport)
         return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), GR_READ_WRITE, &options);
     gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    if (buffer) {
-        cuda_fill(buffer, 0);
-        assert_ok(gr_buffer_release(buffer));
-    }
+    if (buffer)
+        fill_and_release(buffer, 0);
     return resource;
 }
 
@@ -162,8 +160,7 @@ TEST(the_next_map_waits_for_the_event_of_the_release, TRANSPORTS)
     unsigned char bytes[SIZE];
     release_late(resource, 0x45, event);
     gr_buffer *buffer = must_map(resource);
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream);
     assert_bytes(bytes, SIZE, 0x45);
     assert_ok(gr_buffer_release(buffer));
     CU(EventDestroy(event));

@@ -46,8 +46,7 @@ TEST(a_second_free_of_a_mapped_resource_is_refused)
     gr_resource_free(resource);
     assert_refused(gr_resource_free(resource), "freed already");
     assert_invalid(gr_resource_close(resource, fx.stream), "freed already");
-    cuda_fill(buffer, 0x33);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x33);
     assert_gl_bytes(name, SIZE, 0x33);
     assert_invalid(gr_buffer_release(buffer), "not a live buffer");
 }

@@ -98,8 +98,7 @@ TEST(each_buffer_has_the_bytes_that_gl_wrote)
     assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
     for (size_t i = 0; i < COUNT; i++) {
         memset(bytes, 0xEE, sizeof(bytes));
-        CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream);
         assert_pattern(bytes, size_of(i), (unsigned)i);
     }
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));

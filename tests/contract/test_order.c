@@ -310,8 +310,7 @@ TEST(map_on_stream_b_follows_the_release_on_stream_a)
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
-    cuda_fill(buffer, 12);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 12);
     buffer = must_make(gr_map(fx.resource, fx.other));
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
     assert_ok(gr_buffer_release(buffer));
@@ -328,8 +327,7 @@ TEST(a_blocked_stream_does_not_delay_another_resource)
     gate_open_after(gate, TOO_LATE_MS);
     cuda_fill(held, 14);
     gr_buffer *buffer = must_map_on(second, fx.other);
-    cuda_fill(buffer, 15);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 15);
     assert_gl_bytes(quick, SIZE, 15);
     ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
     gate_open(gate);
@@ -358,8 +356,7 @@ TEST(release_does_not_block_the_thread)
     gr_buffer *buffer = must_map(fx.resource);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
-    cuda_fill(buffer, 17);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 17);
     ck_assert_msg(!gate_is_open(gate), "the release waited for the stream");
     gate_open(gate);
     assert_gl_bytes(fx.name, SIZE, 17);

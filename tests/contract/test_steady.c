@@ -57,8 +57,7 @@ static void life(GLuint name)
 static void chained_life(GLuint name)
 {
     gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream));
-    cuda_fill(buffer, 2);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 2);
 }
 
 static void make_steady(void)

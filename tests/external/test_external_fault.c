@@ -198,8 +198,7 @@ VULKAN_TEST(a_map_whose_wait_failed_can_be_retried)
     ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x11);
-    cuda_fill(buffer, 0x12);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x12);
     assert_vulkan_reads(0x12);
     end_resource();
 }

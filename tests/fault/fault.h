@@ -5,9 +5,9 @@
 
 #include <cuda.h>
 
-#include "fault_capture.h"
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/child_check.h"
+#include "tests/support/support.h"
 #include "tests/support/usable.h"
 
 #define SIZE USABLE_SIZE

@@ -6,8 +6,8 @@
  * Catches: a captured map or release repeated the wait and the signal of one frame at each launch
  * of the graph.
  */
-#include "fault_capture.h"
 #include "tests/drivers/fault_driver.h"
+#include "tests/support/support.h"
 #include "tests/support/usable.h"
 
 #include <grinterop/framebuffer.h>

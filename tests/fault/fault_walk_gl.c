@@ -33,7 +33,7 @@ static void fill(gr_buffer *buffer, int value)
 }
 
 /* A mapped buffer is released, whatever failed. If the release fails too, the resource is freed. */
-static bool fill_and_release(gr_buffer *buffer, int value)
+static bool filled_and_released(gr_buffer *buffer, int value)
 {
     fill(buffer, value);
     return ok(gr_buffer_release(buffer)) || (gr_buffer_release_later(buffer), false);
@@ -42,7 +42,7 @@ static bool fill_and_release(gr_buffer *buffer, int value)
 static bool fill_by_cuda(gr_resource *resource, int value)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    return done(buffer) && fill_and_release(buffer, value);
+    return done(buffer) && filled_and_released(buffer, value);
 }
 
 static bool use(gr_resource *resource, GLuint name)
@@ -184,7 +184,7 @@ static bool run_on_entry(void)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
-    bool good = done(buffer) && fill_and_release(buffer, 9) && bytes_are(has_value(name, 9));
+    bool good = done(buffer) && filled_and_released(buffer, 9) && bytes_are(has_value(name, 9));
     delete_buffer(name);
     return good;
 }
@@ -209,7 +209,7 @@ static bool run_access(void)
     for (int access = GR_MAP_WRITE_DISCARD; good && access >= 0; access -= 2) {
         const gr_map_options options = GR_INIT(gr_map_options, .access = (gr_map_access)access);
         gr_buffer *buffer = gr_map_with(resource, fx.stream, &options);
-        good = done(buffer) && fill_and_release(buffer, 9);
+        good = done(buffer) && filled_and_released(buffer, 9);
     }
     good = good && bytes_are(has_value(name, 9));
     gr_resource_free(resource);

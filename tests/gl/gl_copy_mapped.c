@@ -298,8 +298,7 @@ COPY_TEST(a_mapped_part_is_copied_to_its_offset)
     gl_write(gr_gl_name(resource), wanted, SIZE);
     gr_buffer *buffer = must_make(gr_map_with(resource, fx.stream, &part));
     assert_cuda_bytes(buffer, 0x11);
-    cuda_fill(buffer, 0x22);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x22);
     gl_read(gr_gl_name(resource), bytes, SIZE);
     memset(wanted + 1000, 0x22, 96);
     ck_assert_mem_eq(bytes, wanted, SIZE);

@@ -135,8 +135,7 @@ static void assert_cuda_reads(const gr_slot *slot, int value)
         CUDA_MEMCPY3D copy = whole_image(slot->buffer, slot->index, false);
         CU(Memcpy3DAsync(&copy, fx.stream));
     }
-    CU(MemcpyDtoHAsync(bytes, from, SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, from, SIZE, fx.stream);
     assert_bytes(bytes, SIZE, value & 255);
 }
 

@@ -86,9 +86,7 @@ FLIGHT_TEST(copies_preserve_the_state)
     disturb_everything();
     remember_everything();
     for (unsigned frame = 2; frame < 6; frame++) {
-        gr_buffer *buffer = must_map(writer);
-        cuda_write_pattern(buffer, frame);
-        assert_ok(gr_buffer_release(buffer));
+        write_mapped(writer, frame);
         assert_everything();
         assert_mapped(reader, frame);
         assert_everything();

@@ -8,7 +8,6 @@
 
 #include <check.h>
 #include <epoxy/gl.h>
-
 #include <grinterop/cuda.h>
 
 enum { MOST_NAMES = 8192, HEADER_OFFSET = 8 };

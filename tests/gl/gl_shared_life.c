@@ -96,8 +96,7 @@ WAY_TEST(a_mapping_keeps_a_freed_resource_alive, WAYS)
     gr_buffer *buffer = must_map(resource);
     gr_resource_free(resource);
     ck_assert(glIsBuffer(name));
-    cuda_fill(buffer, 0x14);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x14);
     ck_assert(!glIsBuffer(name));
 }
 

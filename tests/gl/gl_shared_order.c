@@ -76,11 +76,9 @@ ORDER_TEST(cuda_reads_after_opengl_wrote, WAYS)
         gl_keep_busy();
         glCopyNamedBufferSubData(from, name, 0, 0, SIZE);
         gr_buffer *buffer = must_map(resource);
-        CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream);
         assert_bytes(bytes, SIZE, value);
-        cuda_fill(buffer, 0);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0);
     }
 }
 
@@ -126,8 +124,7 @@ ORDER_TEST(cuda_sees_its_own_writes_on_another_stream, WAYS)
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 1);
     buffer = must_map_on(resource, fx.other);
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
     assert_ok(gr_buffer_release(buffer));

@@ -143,8 +143,7 @@ SHARED_TEST(each_packed_buffer_has_its_own_bytes)
             gr_buffer *buffer = must_map(resources[i]);
             unsigned char *bytes = must_allocate(sizes[i % SIZES]);
             ck_assert_uint_eq(gr_buffer_size(buffer), sizes[i % SIZES]);
-            CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), sizes[i % SIZES], fx.stream));
-            CU(StreamSynchronize(fx.stream));
+            cuda_read(bytes, gr_buffer_ptr(buffer), sizes[i % SIZES], fx.stream);
             assert_no_difference(
                 bytes_differ_once(bytes, sizes[i % SIZES], (i + 90 * round) & 255));
             assert_ok(gr_buffer_release(buffer));

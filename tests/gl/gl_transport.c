@@ -241,8 +241,7 @@ TRANSPORT_TEST(only_the_mapped_part_is_copied, 2)
     ck_assert_uint_eq(gr_buffer_size(buffer), 96);
     if (writing[_i] == GR_READ_WRITE)
         assert_cuda_bytes(buffer, 0x21);
-    cuda_fill(buffer, 0x22);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x22);
     gl_read(name, bytes, SIZE);
     assert_bytes(bytes, 1000, 0x21);
     assert_bytes(bytes + 1000, 96, 0x22);
@@ -317,8 +316,7 @@ TRANSPORT_TEST(read_only_copies_only_to_cuda)
         assert_copies(i, 0);
         assert_calls(tested->first, i);
         assert_cuda_pattern(buffer, 1);
-        cuda_fill(buffer, 0xEE);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0xEE);
         assert_copies(i, 0);
         if (tested->last) /* OpenGL may write the staging memory then */
             assert_calls(tested->last, i);

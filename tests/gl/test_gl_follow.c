@@ -118,8 +118,7 @@ TEST(parts_are_checked_against_the_new_size, WAYS)
     assert_ok(
         gr_map_many(&resource, 1, fx.stream, &GR_INIT(gr_map_options, .offset = 4096), &buffer));
     ck_assert_uint_eq(gr_buffer_size(buffer), 4096);
-    cuda_fill(buffer, 9);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 9);
     unsigned char bytes[8192];
     gl_read(name, bytes, sizeof(bytes));
     assert_pattern(bytes, 4096, 1);

@@ -212,8 +212,7 @@ FLIGHT_TEST(each_map_has_the_next_staging_buffer, 2)
     for (unsigned i = 0; i < 6; i++) {
         gr_buffer *buffer = must_map(resource);
         seen[i] = gr_buffer_ptr(buffer);
-        cuda_fill(buffer, 1);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 1);
         ck_assert(fx.device ? seen[i] == seen[0]
                   : i < 3   ? i == 0 || seen[i] != seen[i - 1]
                             : seen[i] == seen[i - 3]);

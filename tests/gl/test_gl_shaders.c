@@ -6,7 +6,6 @@
 #include "tests/support/shader_calls.h"
 #include "tests/support/support_image.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define WIDTH  128
@@ -127,8 +126,7 @@ TEST(a_map_has_the_words_that_a_shader_stored, WAYS)
     for (uint32_t frame = 0; frame < FRAMES; frame++) {
         run_with(program, frame, way->barrier);
         gr_buffer *buffer = must_map(resource);
-        CU(MemcpyDtoHAsync(words, gr_buffer_ptr(buffer), BYTES, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(words, gr_buffer_ptr(buffer), BYTES, fx.stream);
         assert_ok(gr_buffer_release(buffer));
         assert_words(words, frame);
     }

@@ -35,11 +35,9 @@ SHARED_TEST(each_api_sees_the_last_bytes_of_the_other)
         memset(host, i, sizeof(host));
         gl_write(gr_gl_name(resource), host, SIZE);
         gr_buffer *buffer = must_map(resource);
-        CU(MemcpyDtoHAsync(host, gr_buffer_ptr(buffer), SIZE, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(host, gr_buffer_ptr(buffer), SIZE, fx.stream);
         assert_bytes(host, SIZE, i);
-        cuda_fill(buffer, 255 - i);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 255 - i);
         assert_gl_bytes(gr_gl_name(resource), SIZE, 255 - i);
     }
 }

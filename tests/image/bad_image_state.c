@@ -3,7 +3,7 @@
  * Every image call, successful or refused, preserves the OpenGL state of the application: texture
  * bindings on two units, pixel storage modes, framebuffer bindings and a pending error.
  */
-#include "bad_image.h"
+#include "tests/support/support_image.h"
 #include "tests/support/support_state.h"
 
 /* ---- The calls ------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Image bytes from OpenGL to CUDA and back: every format that CUDA accepts with every target, every
  * level and layer, and odd sizes.
  */
-#include "image_tests.h"
+#include "tests/support/support_image.h"
 
 #include <string.h>
 

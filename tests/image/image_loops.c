@@ -2,7 +2,7 @@
 /* Loops over images: mapping in a loop allocates nothing, and no loop accumulates resources. */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
-#include "image_tests.h"
+#include "tests/support/support_image.h"
 
 #define LOOPS 200
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffers and images in one gr_map_many() call, which maps all of them or none. */
-#include "image_tests.h"
+#include "tests/support/support_image.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Texture views: CUDA must use the levels, layers and texels of the view, and no others. */
-#include "image_tests.h"
+#include "tests/support/support_image.h"
 
 #include <grinterop/gl.h>
 

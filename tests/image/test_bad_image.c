@@ -3,7 +3,7 @@
  * Images that cannot be registered or mapped: the status and the words of the error message.
  * bad_image_state.c tests that the OpenGL state is preserved.
  */
-#include "bad_image.h"
+#include "tests/support/support_image.h"
 
 #include <stdio.h>
 #include <string.h>

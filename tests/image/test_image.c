@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
-#include "image_tests.h"
+#include "tests/support/support_image.h"
 
 #include <string.h>
 

@@ -22,8 +22,7 @@ static void assert_reads(const gr_buffer *mapped, const struct image *image, uns
     ck_assert_uint_ge(pitch, row);
     ck_assert_uint_le(pitch * count, sizeof(rows));
     ck_assert_uint_ge(gr_buffer_size(mapped), pitch * (count - 1) + row);
-    CU(MemcpyDtoHAsync(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream);
     for (size_t y = 0; y < count; y++)
         memcpy(got + y * row, rows + y * pitch, row);
     image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
@@ -180,8 +179,7 @@ TEST(map_linear_of_a_buffer_makes_no_copy)
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     ck_assert_uint_eq(gr_buffer_size(mapped), 1000);
     ck_assert_uint_eq(gr_buffer_get_info(mapped)->pitch, 0);
-    cuda_fill(mapped, 9);
-    assert_ok(gr_buffer_release(mapped));
+    fill_and_release(mapped, 9);
     assert_gl_bytes(name, 1000, 9);
     assert_null_invalid(gr_map_linear(resource, 1, 0, fx.stream), "level");
     assert_null_invalid(gr_map_linear(resource, 0, 1, fx.stream), "layer");
@@ -316,8 +314,7 @@ static void frame(GLuint name)
 {
     (void)name;
     gr_buffer *mapped = must_map_linear(steady, 0, 0);
-    cuda_fill(mapped, 3);
-    assert_ok(gr_buffer_release(mapped));
+    fill_and_release(mapped, 3);
 }
 
 TEST(linear_memory_is_reused)

@@ -324,8 +324,7 @@ TEST(a_publish_of_an_empty_tensor_waits_for_the_event, 2)
     gate_open_after(gate, 20);
     assert_ok(buffer ? gr_buffer_publish(buffer, empty, &o, fx.stream)
                      : gr_publish(resource, empty, &o, fx.stream));
-    CU(MemcpyDtoHAsync(texels, memory, 64, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(texels, memory, 64, fx.stream);
     assert_bytes(texels, 64, 7);
     assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(fx.other));

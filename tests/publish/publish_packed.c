@@ -6,7 +6,6 @@
 #include "publish_support.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/support_vulkan_image.h"

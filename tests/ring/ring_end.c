@@ -304,8 +304,7 @@ TEST(a_resource_of_a_freed_ring_can_be_mapped_by_gr_map, 2 * RING_TRANSPORTS)
         assert_gl_bytes(ring_name(resource), RING_SIZE, value);
         gr_buffer *buffer = must_map(resource);
         assert_cuda_bytes(buffer, value);
-        cuda_fill(buffer, 100 + value);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 100 + value);
         assert_gl_bytes(ring_name(resource), RING_SIZE, 100 + value);
     }
 }

@@ -90,8 +90,7 @@ static void fetch(gr_side producer, size_t n)
         glBindBuffer(GL_COPY_READ_BUFFER, collected.gl);
         glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)(n * BYTES), collected.words);
     } else {
-        CU(MemcpyDtoHAsync(collected.words, collected.cuda, n * BYTES, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(collected.words, collected.cuda, n * BYTES, fx.stream);
     }
 }
 

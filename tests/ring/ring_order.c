@@ -148,15 +148,13 @@ TEST(opengl_writes_after_pending_cuda_reads, 2 * RING_TRANSPORTS)
         must_acquire_read(ring, GR_SIDE_GRAPHICS, &slot, 1);
         struct gate *gate = gate_after_work();
         CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), RING_SIZE, fx.stream));
-        CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
-        CU(StreamSynchronize(fx.other));
+        cuda_read(host, copy, RING_SIZE, fx.other);
         ck_assert_int_ne(host[0], value); /* the copy from the slot is still pending */
         gate_open_after(gate, DELAY_MS);
         assert_ok((cancels ? gr_ring_cancel_read : gr_ring_give_back)(ring, &slot, 1));
         write_frame(ring, GR_SIDE_GRAPHICS, 0xCC);
         glFinish();
-        CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        cuda_read(host, copy, RING_SIZE, fx.stream);
         assert_bytes(host, RING_SIZE, value);
         read_frame(ring, GR_SIDE_GRAPHICS, 0xCC);
     }

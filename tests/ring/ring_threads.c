@@ -175,8 +175,7 @@ static void check_seen(bool all)
 {
     static unsigned char seen[MOST * RING_SIZE];
     CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoHAsync(seen, cuda.copies, sizeof(seen), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(seen, cuda.copies, sizeof(seen), fx.stream);
     for (uint64_t i = 0, last = 0; i < cuda.done; last = cuda.numbers[i++]) {
         ck_assert_uint_gt(cuda.numbers[i], last);
         ck_assert(!all || cuda.numbers[i] == i + 1);

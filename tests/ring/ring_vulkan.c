@@ -48,8 +48,7 @@ static void assert_copy(size_t of, int value)
 {
     unsigned char bytes[RING_SIZE];
     CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoHAsync(bytes, copies + of * RING_SIZE, RING_SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, copies + of * RING_SIZE, RING_SIZE, fx.stream);
     assert_bytes(bytes, RING_SIZE, value);
 }
 
@@ -347,8 +346,7 @@ VULKAN_TEST(cuda_reads_after_vulkan_has_written)
         must_acquire_read(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
     /* Shows that a copy without a wait for Vulkan reads too early. */
     unsigned char bytes[RING_SIZE];
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0]->buffer), RING_SIZE, fx.other));
-    CU(StreamSynchronize(fx.other));
+    cuda_read(bytes, gr_buffer_ptr(slots[0]->buffer), RING_SIZE, fx.other);
     if (!vk.copies) /* with copies, the memory is still undefined */
         assert_bytes(bytes, RING_SIZE, 0);
     for (int i = 0; i < SLOTS; i++) {

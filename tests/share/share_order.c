@@ -297,8 +297,7 @@ VULKAN_TEST(vulkan_writes_after_a_pending_read_of_the_peer, 2)
     ck_assert_uint_eq(slot->frame, SLOTS + 1);
     sleep_ms(50);
     gate_open(gate);
-    CU(MemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, copy, SLOT_SIZE, fx.stream);
     assert_bytes(bytes, SLOT_SIZE, value_of_frame(1));
     CU(MemFree(copy));
     vulkan_finish();

@@ -25,8 +25,7 @@ void shared_bytes_both_ways(gr_resource *resource, size_t size)
     gr_buffer *buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_size(buffer), size);
     memset(bytes, 0, size);
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, gr_buffer_ptr(buffer), size, fx.stream);
     assert_pattern(bytes, size, 1);
     kernel_fill_pattern(gr_buffer_ptr(buffer), size, 2, fx.stream);
     assert_ok(gr_buffer_release(buffer));

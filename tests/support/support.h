@@ -473,8 +473,12 @@ gr_resource *unordered(gr_resource *resource);
 /* Sets all bytes with CUDA, on the stream of the mapping. */
 void cuda_fill(const gr_buffer *buffer, int value);
 
-/* Maps like must_map(), fills the buffer like cuda_fill(), and releases it. */
+/* Fills a mapped buffer like cuda_fill() and releases it. fill_mapped() also maps. */
+void fill_and_release(gr_buffer *buffer, int value);
 void fill_mapped(gr_resource *resource, int value);
+
+/* Copies from the device to the host in the stream, and waits for the copy. */
+void cuda_read(void *to, CUdeviceptr from, size_t size, CUstream stream);
 
 /*
  * Writes or compares the bytes of a mapped buffer with CUDA after the work in its stream, and

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* setenv() */
 #include "support_image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Formats --------------------------------------------------------------------------------- */

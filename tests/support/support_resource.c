@@ -79,11 +79,21 @@ void cuda_fill(const gr_buffer *buffer, int value)
                      gr_buffer_get_info(buffer)->stream));
 }
 
-void fill_mapped(gr_resource *resource, int value)
+void cuda_read(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
-    gr_buffer *buffer = must_map(resource);
+    CU(MemcpyDtoHAsync(to, from, size, stream));
+    CU(StreamSynchronize(stream));
+}
+
+void fill_and_release(gr_buffer *buffer, int value)
+{
     cuda_fill(buffer, value);
     assert_ok(gr_buffer_release(buffer));
+}
+
+void fill_mapped(gr_resource *resource, int value)
+{
+    fill_and_release(must_map(resource), value);
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */

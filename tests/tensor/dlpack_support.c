@@ -34,8 +34,7 @@ void tensor_read(gr_tensor *tensor, void *bytes)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     assert_ok(gr_tensor_wait(tensor, fx.stream));
-    CU(MemcpyDtoHAsync(bytes, info->ptr, info->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(bytes, info->ptr, info->bytes, fx.stream);
 }
 
 const char *tensor_differs(gr_tensor *tensor, int value)

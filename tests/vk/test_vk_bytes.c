@@ -6,7 +6,6 @@
  */
 #include "vk_bytes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <grinterop/image.h>

@@ -213,8 +213,7 @@ void check_bytes_both_ways(gr_resource *resource)
         fill_by_vulkan(resource, 0x10 + round);
         gr_buffer *buffer = must_map(resource);
         assert_cuda_bytes(buffer, 0x10 + round);
-        cuda_fill(buffer, 0x20 + round);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0x20 + round);
         check_all_by_vulkan(resource, 0x20 + round);
     }
 }
@@ -276,8 +275,7 @@ VULKAN_TEST(copies_need_no_memory, WAYS)
     fill_by_vulkan(resource, 0x31);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x31);
-    cuda_fill(buffer, 0x32);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x32);
     check_all_by_vulkan(resource, 0x32);
     gr_resource_free(resource);
     desc.size = known.memory_size + 1;
@@ -301,8 +299,7 @@ VULKAN_TEST(a_map_selects_the_directions_of_its_copies, WAYS)
                                        &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
         if (_i != BY_PEER || fx.device != 0)
             assert_cuda_bytes(buffer, 0xEE); /* the map has copied nothing */
-        cuda_fill(buffer, 0x20 + round);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0x20 + round);
         check_all_by_vulkan(resource, 0x20 + round);
     }
     end_copying();
@@ -317,8 +314,7 @@ void write_part(gr_resource *resource, size_t offset, size_t size, int value,
     const gr_map_options part = GR_INIT(gr_map_options, .offset = offset, .size = size);
     assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
     ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    cuda_fill(buffer, value);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, value);
     memset(expected + offset, value, size);
 }
 
@@ -415,8 +411,7 @@ VULKAN_TEST(the_program_can_record_the_copies, WAYS)
         gr_buffer *buffer = must_map(resource);
         if (i > 0)
             assert_cuda_bytes(buffer, 0x60 + i);
-        cuda_fill(buffer, 0x70 + i);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0x70 + i);
         struct vulkan_host *seen = vulkan_host(SIZE);
         VkCommandBuffer commands = vulkan_begin();
         assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, &use));

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
-#include "vk_image_tests.h"
+#include "tests/support/support_vulkan_image.h"
 
 #include <string.h>
 

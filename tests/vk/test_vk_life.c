@@ -280,8 +280,7 @@ VULKAN_TEST(the_stream_may_be_destroyed_after_the_release, 2)
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     gr_buffer *buffer = must_make(gr_map(resource, stream));
     gate_open_after(gate_put(stream), 30);
-    cuda_fill(buffer, 0x43);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x43);
     CU(StreamDestroy(stream));
     gr_resource_free(resource);
     sleep_ms(60);

@@ -231,8 +231,7 @@ VULKAN_TEST(map_on_another_stream_follows_the_release, 3)
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
-    cuda_fill(buffer, 0x66);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x66);
     buffer = must_map_on(resource, fx.other);
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
@@ -297,8 +296,7 @@ VULKAN_TEST(frames_pass_on_each_kind_of_queue, 3)
         assert_copy(0x20 + i);
         gr_buffer *buffer = must_map(resource);
         gate_open_after(gate_put(fx.stream), 10);
-        cuda_fill(buffer, 0x30 + i);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0x30 + i);
         points = begin_submit(resource);
         ck_assert_ptr_eq(wait_of(points), pair.computed);
         ck_assert_uint_eq(wait_value_of(points), 2 * (unsigned)i);

@@ -3,7 +3,7 @@
  * The bytes of Vulkan images in both directions: every format that CUDA supports with every shape,
  * and every level and layer, with odd sizes.
  */
-#include "vk_image_tests.h"
+#include "tests/support/support_vulkan_image.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Kernels on Vulkan images: surfaces of every shape, with all layers in one surface, and textures
  * that are sampled as in Vulkan.
  */
-#include "vk_image_tests.h"
+#include "tests/support/support_vulkan_image.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,8 +107,7 @@ static void check_load(int shape, const struct vulkan_image *image, unsigned lev
     ck_assert(got && wanted);
     CU(MemsetD8Async(memory, 0xEE, bytes, fx.stream));
     run_surface("load", shape, image, level, memory);
-    CU(MemcpyDtoHAsync(got, memory, bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(got, memory, bytes, fx.stream);
     level_pattern(image, level, 1, wanted);
     ck_assert_msg(memcmp(got, wanted, bytes) == 0, "%s, level %u: a surface reads other texels",
                   shaped[shape].shape, level);
@@ -212,8 +211,7 @@ static struct colour sample(const char *kernel, const gr_texture_options *option
     CU(MemAlloc(&result, sizeof(got)));
     CU(MemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
     launch_kernel(textures, kernel, 1, (void *[]){&texture, &result, &places, &count});
-    CU(MemcpyDtoHAsync(&got, result, sizeof(got), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    cuda_read(&got, result, sizeof(got), fx.stream);
     CU(MemFree(places));
     CU(MemFree(result));
     return got;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Images that are refused. */
-#include "vk_image_tests.h"
+#include "tests/support/support_vulkan_image.h"
 
 #include <string.h>
 

@@ -47,8 +47,7 @@ void check_round_trip(gr_resource *resource, int value)
     vulkan_submit_begun(commands, submit, NULL);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, value);
-    cuda_fill(buffer, value + 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, value + 1);
     submit = vulkan_begin_submit(&resource, 1);
     commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);

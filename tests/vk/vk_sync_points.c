@@ -23,8 +23,7 @@ VULKAN_TEST(manual_signals_and_waits_order_two_streams)
     CU(MemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
     assert_ok(gr_semaphore_signal(points, 2, fx.stream));
     assert_ok(gr_semaphore_wait(points, 2, fx.other));
-    CU(MemcpyDtoHAsync(bytes, memory, sizeof(bytes), fx.other));
-    CU(StreamSynchronize(fx.other));
+    cuda_read(bytes, memory, sizeof(bytes), fx.other);
     assert_bytes(bytes, sizeof(bytes), 0x61);
     ck_assert_uint_eq(counter(pair.drawn), 7);
     ck_assert_uint_eq(counter(pair.computed), 9);
@@ -158,8 +157,7 @@ VULKAN_TEST(binary_semaphores_order_submits_and_maps)
         gr_buffer *buffer = must_map(resource);
         assert_cuda_bytes(buffer, i);
         gate_open_after(gate_put(fx.stream), 10);
-        cuda_fill(buffer, 0x40 + i);
-        assert_ok(gr_buffer_release(buffer));
+        fill_and_release(buffer, 0x40 + i);
     }
     gr_submit *submit = begin_submit(resource);
     check_read_after(resource, submit, 0x44);

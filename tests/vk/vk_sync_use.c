@@ -12,8 +12,7 @@ void fill_late(gr_resource *resource, int value, CUstream stream)
 {
     gr_buffer *buffer = must_make(gr_map(resource, stream));
     gate_open_after(gate_put(stream), LATE_MS);
-    cuda_fill(buffer, value);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, value);
 }
 
 /* Vulkan reads the resource in a submit that has begun, after the waits of the submit. */
@@ -156,8 +155,7 @@ VULKAN_TEST(a_wait_for_a_pair_covers_releases_on_two_streams)
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     fill_late(both[0], 0x31, fx.stream);
     gr_buffer *buffer = must_make(gr_map(both[1], fx.other));
-    cuda_fill(buffer, 0x32);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x32);
     gr_submit *submit = vulkan_begin_submit(both, 2);
     ck_assert_uint_eq(wait_value_of(submit), 2);
     check_both(both, submit, 0x31, 0x32);
@@ -173,11 +171,9 @@ VULKAN_TEST(resources_with_different_pairs_do_not_wait_for_each_other)
     gr_buffer *first = must_map(held);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 5000);
-    cuda_fill(first, 0x41);
-    assert_ok(gr_buffer_release(first));
+    fill_and_release(first, 0x41);
     gr_buffer *buffer = must_map_on(free, fx.other);
-    cuda_fill(buffer, 0x42);
-    assert_ok(gr_buffer_release(buffer));
+    fill_and_release(buffer, 0x42);
     gr_submit *submit = begin_submit(free);
     check_read_after(free, submit, 0x42);
     ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "win32_vulkan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/drivers/follower_driver.h"
