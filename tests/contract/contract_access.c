@@ -8,8 +8,7 @@ GROUP("access of a map", add_sharing_case)
 
 static gr_buffer *map_for(gr_resource *resource, gr_map_access access)
 {
-    const gr_map_options options = GR_INIT(gr_map_options, .access = access);
-    return must_make(gr_map_with(resource, fx.stream, &options));
+    return must_make(gr_map_with(resource, fx.stream, &GR_INIT(gr_map_options, .access = access)));
 }
 
 /* Shared storage has no copies, and a GPU has none by interop: the bytes are the same memory. */

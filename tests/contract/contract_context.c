@@ -125,9 +125,8 @@ static CUstream begin_primary(const gr_cuda_api *cu, CUcontext *context)
 CHILD_TEST(a_reset_primary_context_is_refused)
 {
     char bytes[SIZE] = {0};
-    const int64_t shape[] = {SIZE};
     const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
     CUcontext context, again;
     GR_AUTO(gr_egl) *egl = must_make(gr_egl_create(NULL));
     const gr_cuda_api *cu = must_make(gr_cuda());

@@ -171,8 +171,7 @@ GROUP("options", add_event_case)
 TEST(options_of_zeros_have_no_effect, TRANSPORTS)
 {
     need(resource, _i);
-    const gr_map_options nothing = GR_INIT(gr_map_options);
-    gr_buffer *buffer = must_make(map_with(resource, fx.stream, &nothing));
+    gr_buffer *buffer = must_make(map_with(resource, fx.stream, &GR_INIT(gr_map_options)));
     cuda_fill(buffer, 0x61);
     assert_ok(release_with(buffer, &GR_INIT(gr_release_options)));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x61);

@@ -45,8 +45,7 @@ static bool part_of(const void *given)
 
 static bool image_of(const void *given)
 {
-    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = given);
-    return part_of(&part);
+    return part_of(&GR_INIT(gr_external_part_desc, .image = given));
 }
 
 static bool semaphore_of_desc(const void *given)

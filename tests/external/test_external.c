@@ -41,8 +41,7 @@ VULKAN_TEST(a_part_without_a_size_extends_to_the_end)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
-    const gr_external_part_desc rest = GR_INIT(gr_external_part_desc, .offset = 4096);
-    info.part = &rest;
+    info.part = &GR_INIT(gr_external_part_desc, .offset = 4096);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_fill(own.buffer, SIZE, 0x11);
     gr_buffer *buffer = must_map(resource);
@@ -253,8 +252,7 @@ VULKAN_TEST(an_offset_in_dedicated_memory_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
     gr_external_memory_desc info = external_info(&own, &usual);
-    const gr_external_part_desc later = GR_INIT(gr_external_part_desc, .offset = 256, .size = 256);
-    info.part = &later;
+    info.part = &GR_INIT(gr_external_part_desc, .offset = 256, .size = 256);
     assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "dedicated");
     info.part = &usual;
     GR_AUTO(gr_resource) *resource = must_import(&info);

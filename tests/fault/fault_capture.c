@@ -72,9 +72,8 @@ static gr_resource *make(int transport, unsigned flags)
 
 static gr_tensor *make_tensor(CUstream stream)
 {
-    const int64_t shape[] = {SIZE};
     const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
     return gr_tensor_create(&desc, stream);
 }
 

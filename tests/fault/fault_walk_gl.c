@@ -271,8 +271,7 @@ static bool run_probe(void)
 
 static bool run_egl(void)
 {
-    const gr_egl_options options = GR_INIT(gr_egl_options, .share = fx.egl);
-    gr_egl *egl = gr_egl_create(&options);
+    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl));
     bool good = done(egl) && ok(gr_egl_make_current(egl)) && ok(gr_egl_make_current(fx.egl));
     gr_egl_free(egl);
     return good && ok(gr_egl_make_current(fx.egl));

@@ -78,8 +78,7 @@ static void assert_few(unsigned long calls, const char *what, const char *kind, 
 
 static gr_tensor *new_picture(void)
 {
-    static const int64_t shape[] = {HEIGHT, WIDTH, 4};
-    return must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, shape);
+    return must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, (const int64_t[]){HEIGHT, WIDTH, 4});
 }
 
 static const char *const kinds[] = {"a buffer", "a texture", "a mutable texture"};

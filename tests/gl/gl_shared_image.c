@@ -235,9 +235,8 @@ IMAGE_TEST(wrong_descriptions_are_refused, sizeof(wrong) / sizeof(wrong[0]))
  */
 IMAGE_TEST(a_failing_creation_returns_during_a_capture)
 {
-    const int64_t shape[] = {16};
     const size_t last = sizeof(wrong) / sizeof(wrong[0]) - 1;
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, shape);
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){16});
     capture_graph_relaxed(fx.stream);
     gr_tensor_free(tensor);
     assert_null(gr_create_gl_image(&wrong[last].info, GR_READ_WRITE, &by_sharing),

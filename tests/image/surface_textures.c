@@ -380,8 +380,7 @@ IMAGE_KERNEL_TEST(whole_textures_have_all_layers)
 IMAGE_KERNEL_TEST(a_whole_cube_is_refused_but_each_face_is_sampled)
 {
     map_known("RGBA8", "CUBE", 5, 5, 3);
-    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
-    ck_assert(gr_buffer_texture(buffer, &whole) == 0);
+    ck_assert(gr_buffer_texture(buffer, &GR_INIT(gr_texture_options, .whole = true)) == 0);
     assert_error(GR_ERR_UNSUPPORTED, 0, "each face");
     for (unsigned face = 0; face < 6; face++) {
         const gr_texture_options o = GR_INIT(gr_texture_options, .layer = face);

@@ -37,7 +37,6 @@ TEST(buffers_get_the_bytes_of_a_tensor_with_the_same_type)
 
 static double published(double value, const gr_publish_options *options, gr_dtype dtype)
 {
-    static const int64_t shape[] = {1, 1, 3};
     const int64_t four[] = {1, 1, 4};
     const int32_t integers[] = {(int32_t)value, (int32_t)value, (int32_t)value};
     const double numbers[] = {value, value, value};
@@ -50,7 +49,7 @@ static double published(double value, const gr_publish_options *options, gr_dtyp
         double numbers[4];
     } got;
     o.target = &target;
-    gr_tensor *tensor = tensor_of(dtype, GR_LAYOUT_SHAPE, 3, shape,
+    gr_tensor *tensor = tensor_of(dtype, GR_LAYOUT_SHAPE, 3, (const int64_t[]){1, 1, 3},
                                   dtype == GR_DTYPE_I32 ? (const void *)integers : numbers);
     assert_ok(gr_publish(resource, tensor, &o, fx.stream));
     gl_read(name, &got, sizeof(got));
@@ -278,9 +277,8 @@ TEST(publish_waits_for_the_producers_stream)
     GR_AUTO(gr_resource) *resource = must_register(name);
     CUdeviceptr memory;
     CUevent event;
-    const int64_t shape[] = {64};
     const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){64});
     CU(MemAlloc(&memory, 64));
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     CU(MemsetD8Async(memory, 1, 64, fx.stream));
@@ -383,9 +381,8 @@ TEST(publish_waits_for_the_stream_of_a_tensor_from_another_context)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    const int64_t shape[] = {64};
     const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){64});
     CUcontext context = new_context(NULL);
     gr_tensor *tensor = must_make(gr_tensor_create(&desc, CU_STREAM_LEGACY));
     ck_assert_ptr_eq(gr_tensor_get_info(tensor)->context, context);

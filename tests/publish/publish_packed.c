@@ -230,8 +230,7 @@ static uint32_t without_subnormals(const struct packed *f, uint32_t texel)
 
 static gr_tensor *tensor_for(const struct packed *f, gr_dtype dtype, const void *bytes)
 {
-    const int64_t shape[] = {SIDE, SIDE, f->channels};
-    return tensor_of(dtype, GR_LAYOUT_HWC, 3, shape, bytes);
+    return tensor_of(dtype, GR_LAYOUT_HWC, 3, (const int64_t[]){SIDE, SIDE, f->channels}, bytes);
 }
 
 static void fetch_to(gr_buffer *buffer, gr_tensor *tensor, void *to)

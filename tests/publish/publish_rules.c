@@ -12,8 +12,7 @@ static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
 static gr_tensor *picture(gr_dtype dtype, int64_t height, int64_t width, int64_t channels,
                           const void *bytes)
 {
-    const int64_t shape[] = {height, width, channels};
-    return tensor_of(dtype, GR_LAYOUT_SHAPE, 3, shape, bytes);
+    return tensor_of(dtype, GR_LAYOUT_SHAPE, 3, (const int64_t[]){height, width, channels}, bytes);
 }
 
 static gr_resource *make_image(struct image *image, const char *format, unsigned width,
@@ -595,10 +594,9 @@ TEST(publish_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
 
 TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
 {
-    static const int64_t shape[] = {25};
     const GLuint name = gl_buffer_filled(100, 9);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
-    gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, shape, NULL);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, (const int64_t[]){25}, NULL);
     gr_publish_options o = GR_INIT(gr_publish_options, .offset = 4);
     gr_log_add(GR_LOG_DEBUG, count_maps, NULL);
     assert_invalid(gr_publish(resource, tensor, &o, fx.stream), "buffer");

@@ -142,9 +142,8 @@ VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 8, 1, 1, 0, GR_SURFACE_LOAD_STORE);
     unsigned char rgb[24], got[32];
-    const int64_t shape[] = {1, 8, 3};
     pattern_fill(rgb, sizeof(rgb), 4);
-    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, rgb);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, (const int64_t[]){1, 8, 3}, rgb);
     gr_buffer *buffer = publish_bgr(&image, tensor, got);
     for (int i = 0; i < 8; i++)
         for (int c = 0; c < 3; c++)

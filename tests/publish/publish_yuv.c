@@ -581,8 +581,7 @@ TEST(nv12_to_an_image_of_one_channel_is_refused)
 {
     const struct image image = image_make("R8", "2D", 8, 4, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    const int64_t shape[] = {6, 8};
-    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, (const int64_t[]){6, 8}, NULL);
     assert_invalid(gr_publish(resource, tensor, NULL, fx.stream),
                    "YUV is converted from and to 3 or 4 channels");
     tensors_end();
@@ -592,8 +591,7 @@ TEST(nv12_of_an_odd_height_cannot_be_flipped)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 3, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    const int64_t shape[] = {5, 8};
-    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, (const int64_t[]){5, 8}, NULL);
     assert_invalid(
         gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .flip = true), fx.stream),
         "The tensor is (5, 8) of uint8 (NV12) with an odd height, 3: its chroma rows can't be "
@@ -607,8 +605,7 @@ TEST(yuv_is_only_converted_from_and_to_colours)
     const struct image integers = image_make("RGBA8UI", "2D", 8, 4, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_resource) *numbers = must_register_image(&integers, GR_READ_WRITE);
-    const int64_t shape[] = {6, 8};
-    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, (const int64_t[]){6, 8}, NULL);
     assert_invalid(gr_publish(numbers, tensor, NULL, fx.stream), "read as integers");
     assert_invalid(gr_fetch(numbers, tensor, NULL, fx.stream), "only be converted from colours");
     assert_invalid(gr_publish(resource, tensor,

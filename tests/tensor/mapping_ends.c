@@ -251,9 +251,8 @@ static bool over;                 /* accessed atomically */
 
 static void *view_what_is_handed(void *unused)
 {
-    static const int64_t shape[] = {1};
     const gr_tensor_desc one =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){1});
     (void)unused;
     gr_tensor *tensor = NULL, *views[HANDED];
     while (!(tensor = __atomic_load_n(&handed[0], __ATOMIC_ACQUIRE)))

@@ -181,9 +181,8 @@ TEST(strides_of_size_1_dimensions_can_have_any_value, 8)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, -1, 3};
     const int64_t step = nowhere[_i / 2], shape[] = {1, _i % 2 ? 0 : 3, 1};
-    const int64_t strides[] = {step, _i % 2 ? step : 4, step};
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
-                                  .strides = strides);
+                                  .strides = (const int64_t[]){step, _i % 2 ? step : 4, step});
     GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, _i % 2 ? 0 : 12);
