@@ -256,8 +256,7 @@ TEST(a_deleted_buffer_is_recognised_by_its_label)
         if (!again)
             gl_buffer_delete(name, true, SIZE, 3);
     }
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 3);
     assert_gl_clean();
 }
 

@@ -111,8 +111,7 @@ static void free_all(void)
     gr_submit_free(have.submit);
     gr_semaphore_free(have.semaphore);
     gr_resource_free(have.vulkan);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(have.pair[i]);
+    free_resources(have.pair, 2);
     gr_vk_device_free(have.device);
     gr_vk_headless_free(have.headless);
     gr_cuda_context_free(have.context);

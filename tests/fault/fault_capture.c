@@ -193,8 +193,7 @@ TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
     capture_graph(NULL);
     assert_ok(gr_ring_hand_over(ring, &slot, 1));
     gr_ring_free(ring);
-    gr_resource_free(both[0]);
-    gr_resource_free(both[1]);
+    free_resources(both, 2);
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -374,8 +373,7 @@ TEST(frees_leave_a_capture_valid, TRANSPORTS)
     gr_tensor_free(of_capture);
     gr_tensor_free(tensor);
     gr_ring_free(ring);
-    gr_resource_free(slots[0]);
-    gr_resource_free(slots[1]);
+    free_resources(slots, 2);
     gr_resource_free(resource);
     ck_assert_int_eq(gr_tensor_collect(0), GR_ERR_NOT_READY);
     gr_clear_error();

@@ -50,8 +50,7 @@ static gr_ring *make_ring(gr_side producer)
                            must_register(gl_buffer_filled(SIZE, 0))};
     gr_ring *ring =
         must_make(gr_ring_create(list, 2, &GR_INIT(gr_ring_options, .producer = producer)));
-    gr_resource_free(list[0]);
-    gr_resource_free(list[1]);
+    free_resources(list, 2);
     return ring;
 }
 

@@ -494,6 +494,5 @@ COPY_TEST(map_many_maps_images_and_buffers)
         assert_image(&image, (unsigned)i + 5);
         assert_gl_pattern(name, 1000, (unsigned)i + 6);
     }
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
+    free_resources(resources, 2);
 }

@@ -55,8 +55,7 @@ static void one_life(const struct image *image, GLuint name)
     assert_made(resources[1]);
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
     assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
+    free_resources(resources, 2);
 }
 
 GROUP("OpenGL state over copies", EVERY_IMAGE_GL)

@@ -263,8 +263,7 @@ TEST(no_call_changes_the_state_or_errors, ES_WAYS * 2)
         assert_ok(gr_buffer_release_many(buffers, 3, GR_STREAM_OF_MAP, NULL));
         assert_kept(before, "a release");
     }
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 3);
     assert_kept(before, "the ends");
     glGetError();
 }

@@ -148,8 +148,7 @@ TEST(a_batch_follows_its_followers, WAYS)
     resize(names[0], 128);
     assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
                  "follow_storage");
-    for (int i = 0; i < MANY; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, MANY);
 }
 
 /* The first resource of the batch does not follow its storage, the second does. */
@@ -174,8 +173,7 @@ TEST(a_batch_registers_nothing_in_a_capture, WAYS)
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
     for (int i = 0; i < 2; i++)
         assert_both_ways(buffers[i], names[i], i ? 512 : 256, (unsigned)i);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
 }
 
 /* While nothing is registered, the resource can still be described, closed and freed. */

@@ -296,8 +296,7 @@ PEER_TEST(resources_mapped_separately_can_be_released_together)
         assert_gl_pattern(names[0], SIZE, round);
         assert_gl_pattern(names[1], SIZE, round + 10);
     }
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
+    free_resources(resources, 2);
 }
 
 START(fault_control_start())

@@ -101,8 +101,7 @@ static bool map_a_closed_one(void)
 
 static bool free_both(void)
 {
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
+    free_resources(resources, 2);
     return true;
 }
 

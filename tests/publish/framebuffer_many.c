@@ -103,8 +103,7 @@ TEST(frames_in_a_ring_are_read_in_a_batch)
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_make(gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL));
     GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, SLOTS, &by_graphics));
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, SLOTS);
     for (unsigned i = 0; i < FRAMES; i++) {
         clear_framebuffer(attachment_rgba8, 20 * i);
         assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, slots, 1, 0));
@@ -190,8 +189,7 @@ TEST(slots_of_another_context_are_refused)
     for (int i = 0; i < 2; i++)
         resources[i] = must_make(gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL));
     GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, 2, &by_graphics));
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
     assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0));
     gr_egl *stranger = must_make(gr_egl_create(NULL));
     assert_fails(

@@ -129,8 +129,7 @@ TEST(a_resize_that_is_refused_changes_nothing)
     assert_invalid(gr_ring_resize(ring, two, 2), "another size");
     assert_slots(ring, 1, 0, 1, 0);
     read_frame(ring, GR_SIDE_CUDA, 1);
-    gr_resource_free(two[0]);
-    gr_resource_free(two[1]);
+    free_resources(two, 2);
 }
 
 GROUP("end", add_ring_case)

@@ -19,8 +19,7 @@ static unsigned char host[RING_SIZE];
  */
 static void assert_raw(const gr_slot *slot, int value, CUstream stream)
 {
-    CU(MemcpyDtoHAsync(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
-    CU(StreamSynchronize(stream));
+    cuda_read(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream);
     assert_bytes(host, RING_SIZE, value);
 }
 

@@ -134,8 +134,7 @@ void assert_slot(const gr_slot *slot, int value)
         return;
     }
     CUstream stream = gr_buffer_get_info(slot->buffer)->stream;
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
-    CU(StreamSynchronize(stream));
+    cuda_read(bytes, gr_buffer_ptr(slot->buffer), RING_SIZE, stream);
     assert_bytes(bytes, RING_SIZE, value & 255);
 }
 

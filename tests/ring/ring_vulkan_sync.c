@@ -81,8 +81,7 @@ VULKAN_TEST(resources_of_a_ring_need_the_same_pair_of_semaphores)
     gr_resource *mixed[2] = {r[0], must_register(gl_buffer_filled(RING_SIZE, 0))};
     assert_null_invalid(gr_ring_create(mixed, 2, NULL), "another transport");
     gr_resource_free(mixed[1]);
-    gr_resource_free(r[0]);
-    gr_resource_free(r[1]);
+    free_resources(r, 2);
     ring_sync_end(&one);
     ring_sync_end(&two);
 }

@@ -176,8 +176,7 @@ PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
     resources[1] = must_share(SIZE);
     CU(CtxSetCurrent(fx.context));
     assert_invalid(gr_map_many(resources, 2, fx.stream, NULL, buffers), "different CUDA contexts");
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
+    free_resources(resources, 2);
 }
 
 /* Makes the driver deny peer access. */

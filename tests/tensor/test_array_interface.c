@@ -100,8 +100,7 @@ static void fill_late(gr_tensor *tensor, int value)
 static void expect_on(CUstream stream, const gr_array_interface *array, int value)
 {
     unsigned char bytes[SIZE];
-    CU(MemcpyDtoHAsync(bytes, array->data, SIZE, stream));
-    CU(StreamSynchronize(stream));
+    cuda_read(bytes, array->data, SIZE, stream);
     assert_bytes(bytes, SIZE, value);
 }
 

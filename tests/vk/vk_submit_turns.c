@@ -229,8 +229,7 @@ VULKAN_TEST(a_submit_uses_each_resource_in_its_own_way, DEVICE_KINDS)
     check_mapped(all[1], 0x31);
     check_image(all[2], 0x33);
     assert_bytes(seen->bytes, seen->size, 0x33);
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(all[i]);
+    free_resources(all, 3);
     end_device();
 }
 

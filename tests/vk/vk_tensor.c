@@ -84,8 +84,7 @@ TENSOR_TEST(parts_of_a_tensor_are_buffers_at_an_offset)
     }
     for (int i = 0; i < 4; i++)
         vulkan_bytes_both_ways(parts[i], gr_vk_buffer(parts[i]), PART, 7 + (unsigned)i);
-    for (int i = 0; i < 4; i++)
-        gr_resource_free(parts[i]);
+    free_resources(parts, 4);
 }
 
 /* The second buffer begins within the allocation. */
