@@ -230,62 +230,6 @@ static void make_tensors(unsigned count, int64_t gap, unsigned on_host, gr_tenso
 
 static unsigned char texels[IMAGE_MOST_BYTES], expected[16];
 
-static void check(const struct image *image, gr_resource *resource, gr_publish_options o,
-                  unsigned count, int64_t gap)
-{
-    const struct elements there = image_elements(image, texels);
-    /* all tensors on the device, all on the host, or the third on the host */
-    static const unsigned on_host[] = {3, 0, 2};
-    gr_tensor *tensors[3] = {NULL, NULL, NULL};
-    make_tensors(count, gap, on_host[o.matrix], tensors);
-    o.chroma = tensors[1];
-    o.chroma_v = tensors[2];
-    o.layout = of->layout;
-    o.bits = of->bits;
-    o.high_bits = of->high_bits;
-    assert_ok(gr_publish(resource, tensors[0], &o, fx.stream));
-    gr_buffer *buffer = must_map_image(resource);
-    image_get(buffer, 0, 0, texels);
-    assert_ok(gr_buffer_release(buffer));
-    const char *difference = colours_differ(&there, &o);
-    ck_assert_msg(
-        !difference,
-        "layout %d, %u x %u, matrix %d, full %d, flip %d, bgr %d, %u bits, %u tensors, gap "
-        "%d, to %s: %s",
-        of->layout, of->width, of->height, o.matrix, o.full_range, o.flip, o.bgr, of->bits, count,
-        (int)gap, image->format->name, difference);
-    for (unsigned i = 0; i < count; i++)
-        gr_tensor_free(tensors[i]);
-    tensors_end();
-}
-
-static void check_all(const char *format)
-{
-    const struct image image = image_make(format, "2D", of->width, of->height, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
-    static const int64_t gaps[] = {0, 4, 3}; /* rows are aligned for wide loads, or not */
-    const bool flips = !(of->y_shift && of->height % 2);
-    for (const char *count = of->tensors; *count; count++)
-        for (int matrix = GR_YUV_BT709; matrix <= GR_YUV_BT2020; matrix++)
-            for (int i = 0; i < (flips ? 4 : 2); i++) {
-                const gr_publish_options o =
-                    GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)matrix, .bgr = matrix == i,
-                            .full_range = i & 1, .flip = i & 2);
-                check(&image, resource, o, (unsigned)(*count - '0'), gaps[(matrix + i) % 3]);
-            }
-}
-
-GROUP("yuv", add_image_case)
-TAG("bytes")
-
-TEST(yuv_is_converted_as_the_standards_define, PICTURES)
-{
-    need_publish_kernels();
-    of = &pictures[_i];
-    check_all("RGBA8");
-    check_all("RGBA32F");
-}
-
 /* ---- Fetches --------------------------------------------------------------------------------- */
 
 /* Gets what a fetch has written to the device and to `bytes`. `before` was in both. */
@@ -373,11 +317,15 @@ static const char *planes_differ(const struct elements *image, const gr_publish_
     return memcmp(before, bytes, used) == 0 ? NULL : "a byte between the samples changed";
 }
 
-static void check_fetch(const struct image *image, gr_resource *resource, gr_publish_options o,
-                        unsigned count, int64_t gap)
+/* ---- All pictures ---------------------------------------------------------------------------- */
+
+/* Publishes or fetches one picture, and compares all colours or all samples. */
+static void check(const struct image *image, gr_resource *resource, gr_publish_options o,
+                  unsigned count, int64_t gap, bool fetches)
 {
     static unsigned char before[sizeof(bytes)];
     const struct elements there = image_elements(image, texels);
+    /* all tensors on the device, all on the host, or the third on the host */
     static const unsigned on_host[] = {3, 0, 2};
     gr_tensor *tensors[3] = {NULL, NULL, NULL};
     make_tensors(count, gap, on_host[o.matrix], tensors);
@@ -387,39 +335,67 @@ static void check_fetch(const struct image *image, gr_resource *resource, gr_pub
     o.layout = of->layout;
     o.bits = of->bits;
     o.high_bits = of->high_bits;
-    assert_ok(gr_fetch(resource, tensors[0], &o, fx.stream));
-    get_planes(before);
-    const char *difference = planes_differ(&there, &o, before);
+    assert_ok(fetches ? gr_fetch(resource, tensors[0], &o, fx.stream)
+                      : gr_publish(resource, tensors[0], &o, fx.stream));
+    if (fetches) {
+        get_planes(before);
+    } else {
+        gr_buffer *buffer = must_map_image(resource);
+        image_get(buffer, 0, 0, texels);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    const char *difference =
+        fetches ? planes_differ(&there, &o, before) : colours_differ(&there, &o);
     ck_assert_msg(!difference,
                   "layout %d, %u x %u, matrix %d, full %d, flip %d, bgr %d, position %d, %u bits, "
-                  "%u tensors, gap %d, from %s: %s",
+                  "%u tensors, gap %d, %s %s: %s",
                   of->layout, of->width, of->height, o.matrix, o.full_range, o.flip, o.bgr,
-                  o.chroma_position, of->bits, count, (int)gap, image->format->name, difference);
+                  o.chroma_position, of->bits, count, (int)gap, fetches ? "from" : "to",
+                  image->format->name, difference);
     for (unsigned i = 0; i < count; i++)
         gr_tensor_free(tensors[i]);
     tensors_end();
 }
 
-static void check_fetches(const char *format, unsigned flags)
+static void fill_elements(const struct image *image, gr_resource *resource)
 {
-    const struct image image = image_make(format, "2D", of->width, of->height, 1);
-    const struct elements there = image_elements(&image, texels);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
-    static const int64_t gaps[] = {0, 4, 3};
-    const bool flips = !(of->y_shift && of->height % 2);
+    const struct elements there = image_elements(image, texels);
     elements_fill(&there, 5);
     gr_buffer *buffer = must_map_image(resource);
     image_put(buffer, 0, 0, texels);
     assert_ok(gr_buffer_release(buffer));
+}
+
+static void check_all(const char *format, unsigned flags, bool fetches)
+{
+    const struct image image = image_make(format, "2D", of->width, of->height, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    static const int64_t gaps[] = {0, 4, 3}; /* rows are aligned for wide loads, or not */
+    const bool flips = !(of->y_shift && of->height % 2);
+    if (fetches)
+        fill_elements(&image, resource);
     for (const char *count = of->tensors; *count; count++)
         for (int matrix = GR_YUV_BT709; matrix <= GR_YUV_BT2020; matrix++)
             for (int i = 0; i < (flips ? 4 : 2); i++) {
-                const gr_publish_options o = GR_INIT(
-                    gr_publish_options, .matrix = (gr_yuv_matrix)matrix, .bgr = matrix == i,
-                    .full_range = i & 1, .flip = i & 2,
-                    .chroma_position = (gr_chroma_position)((matrix + i + (*count == '2')) % 3));
-                check_fetch(&image, resource, o, (unsigned)(*count - '0'), gaps[(matrix + i) % 3]);
+                const int position = fetches ? (matrix + i + (*count == '2')) % 3 : 0;
+                const gr_publish_options o =
+                    GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)matrix, .bgr = matrix == i,
+                            .full_range = i & 1, .flip = i & 2,
+                            .chroma_position = (gr_chroma_position)position);
+                check(&image, resource, o, (unsigned)(*count - '0'), gaps[(matrix + i) % 3],
+                      fetches);
             }
+}
+
+GROUP("yuv", add_image_case)
+TAG("bytes")
+
+TEST(yuv_is_converted_as_the_standards_define, PICTURES)
+{
+    need_publish_kernels();
+    of = &pictures[_i];
+    check_all("RGBA8", GR_SURFACE_LOAD_STORE, false);
+    check_all("RGBA32F", GR_SURFACE_LOAD_STORE, false);
 }
 
 GROUP("to_yuv", add_image_case)
@@ -431,8 +407,8 @@ TEST(colours_become_yuv_as_the_standards_define, PICTURES)
     need_publish_kernels();
     of = &pictures[_i];
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-        check_fetches(formats[i], GR_SURFACE_LOAD_STORE);
-        check_fetches(formats[i], GR_READ_WRITE);
+        check_all(formats[i], GR_SURFACE_LOAD_STORE, true);
+        check_all(formats[i], GR_READ_WRITE, true);
     }
 }
 
