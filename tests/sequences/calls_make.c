@@ -58,17 +58,22 @@ static unsigned object_may(const struct world *w, const struct object *o)
     return (none ? MAY(GR_ERR_INVALID_VALUE) : 0) | current_may(w);
 }
 
+/* Judges a call that creates an object, and notes what the call collected. */
+static bool is_created(struct world *w, const void *made, unsigned may)
+{
+    const bool created = judge_made(w, made, may);
+    created ? collect_later(w) : maybe_collected(w);
+    return created;
+}
+
 /* ---- Existing objects ------------------------------------------------------------------------ */
 
 /* Every call of this file ends with this function, which records the new resource at the place. */
 static bool is_made(struct world *w, int place, gr_resource *made, struct object *o, int flags,
                     unsigned may)
 {
-    if (!judge_made(w, made, may)) {
-        maybe_collected(w);
+    if (!is_created(w, made, may))
         return true;
-    }
-    collect_later(w);
     resource_is_made(w, resource_at(w, place), made, o, (unsigned)flags);
     return true;
 }
@@ -178,11 +183,8 @@ bool run_gr_map_gl_buffer(struct world *w, const int *a)
         return false;
     CUstream stream = stream_at(w, a[2]);
     gr_buffer *made = gr_map_gl_buffer(o ? o->name : 0, (unsigned)a[1], stream);
-    if (!judge_made(w, made, may)) {
-        maybe_collected(w);
+    if (!is_created(w, made, may))
         return true;
-    }
-    collect_later(w);
     resource_is_made(w, r, NULL, o, (unsigned)a[1]);
     b->offset = b->size = 0;
     is_mapped(w, r, b, made, stream);
@@ -231,11 +233,8 @@ bool run_gr_create_gl_buffer(struct world *w, const int *a)
     unsigned may = create_may(w, set) | flags_may(a[1], BUFFER_FLAGS);
     may |= size ? 0 : MAY(GR_ERR_INVALID_VALUE);
     gr_resource *made = gr_create_gl_buffer(size, (unsigned)a[1], a[2] < 0 ? NULL : &options);
-    if (!judge_made(w, made, may)) {
-        maybe_collected(w);
+    if (!is_created(w, made, may))
         return true;
-    }
-    collect_later(w);
     own_is_made(w, r, made, GL_ARRAY_BUFFER, size, a[1]);
     must(w, !set || set & r->transport);
     return true;
@@ -254,11 +253,8 @@ bool run_gr_create_gl_image(struct world *w, const int *a)
         gr_create_gl_image(&GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
                                     .internal_format = GL_RGBA8, .width = side, .height = side),
                            (unsigned)a[1], a[2] < 0 ? NULL : &options);
-    if (!judge_made(w, made, may)) {
-        maybe_collected(w);
+    if (!is_created(w, made, may))
         return true;
-    }
-    collect_later(w);
     own_is_made(w, r, made, GL_TEXTURE_2D, 64, a[1]);
     must(w, !set || set & r->transport);
     return true;
@@ -321,11 +317,8 @@ bool run_gr_create_gl_buffer_of(struct world *w, const int *a)
     may |= w->shared_works ? 0 : MAY(GR_ERR_UNSUPPORTED);
     gr_resource *made =
         gr_create_gl_buffer_of(tensor_handle(t), (unsigned)a[1], a[2] < 0 ? NULL : &options);
-    if (!judge_made(w, made, may)) {
-        maybe_collected(w);
+    if (!is_created(w, made, may))
         return true;
-    }
-    collect_later(w);
     drawn_is_made(w, r, made, t, a[1]);
     r->own.name = gr_gl_name(made);
     r->own.context = w->gl;
