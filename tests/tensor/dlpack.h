@@ -18,6 +18,9 @@ DLDevice dlpack_device(void);
 gr_tensor *must_alloc(size_t size);
 gr_tensor *must_alloc_as(gr_dtype dtype, unsigned ndim, const int64_t *shape);
 
+/* Exports the tensor with a version, for work in this stream. */
+DLManagedTensorVersioned *must_export(gr_tensor *tensor, CUstream stream);
+
 /*
  * Write or compare the bytes of a compact tensor with driver calls, after the work in the fixture's
  * streams, and wait.

@@ -33,8 +33,7 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
 TEST(export_fields_match_the_tensor)
 {
     GR_AUTO(gr_tensor) *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
+    DLManagedTensorVersioned *export = must_export(tensor, fx.other);
     ck_assert_uint_eq(export->version.major, 1);
     ck_assert_uint_eq(export->version.minor, 3);
     ck_assert_uint_eq(export->flags, 0);
@@ -62,8 +61,7 @@ TEST(each_dtype_has_its_dlpack_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
     GR_AUTO(gr_tensor) *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream));
+    DLManagedTensorVersioned *export = must_export(tensor, fx.stream);
     ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
     ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_get_info(dtype)->size);
     GR_AUTO(gr_tensor) *back =
@@ -89,8 +87,7 @@ TEST(each_memory_kind_has_its_dlpack_device)
             continue; /* this machine has no managed memory */
         }
         assert_made(tensor);
-        DLManagedTensorVersioned *export =
-            must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream));
+        DLManagedTensorVersioned *export = must_export(tensor, fx.stream);
         ck_assert_int_eq(export->dl_tensor.device.device_type, memories[i].type);
         if (memories[i].memory != GR_MEMORY_DEVICE)
             ck_assert_int_eq(export->dl_tensor.device.device_id, 0);
@@ -140,8 +137,7 @@ TEST(export_flags_report_read_only_and_copies)
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (int64_t[]){SIZE}, .read_only = true);
     gr_tensor *view = must_make(gr_tensor_view(wrapped.tensor, &desc));
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(view, GR_DLPACK_VERSIONED, fx.stream));
+    DLManagedTensorVersioned *export = must_export(view, fx.stream);
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
     gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert(gr_tensor_get_info(back)->read_only);
@@ -149,7 +145,7 @@ TEST(export_flags_report_read_only_and_copies)
     assert_null(gr_tensor_to_dlpack(view, GR_DLPACK_LEGACY, fx.stream), GR_ERR_STATE, 0,
                 "read-only");
     gr_tensor *copy = must_make(gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream));
-    export = must_make(gr_tensor_to_dlpack(copy, GR_DLPACK_VERSIONED, fx.stream));
+    export = must_export(copy, fx.stream);
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
     export->deleter(export);
     gr_tensor_free(copy);
@@ -172,8 +168,7 @@ static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, cons
 /* Exports the tensor, compares the strides, which are in elements, and frees both. */
 static void expect_strides(gr_tensor *view, const int64_t *strides)
 {
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(view, GR_DLPACK_VERSIONED, fx.stream));
+    DLManagedTensorVersioned *export = must_export(view, fx.stream);
     for (int32_t i = 0; i < export->dl_tensor.ndim; i++)
         ck_assert_int_eq(export->dl_tensor.strides[i], strides[i]);
     export->deleter(export);
@@ -242,8 +237,7 @@ TEST(negative_strides_are_exported_only_if_enabled)
                 "negative_strides");
     gr_tensor_free(refused);
     gr_tensor *asked = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, true);
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(asked, GR_DLPACK_VERSIONED, fx.stream));
+    DLManagedTensorVersioned *export = must_export(asked, fx.stream);
     ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_tensor_get_info(all)->ptr + 6 * 64);
     export->deleter(export);
     expect_strides(asked, (int64_t[]){-16, 1});
@@ -252,8 +246,7 @@ TEST(negative_strides_are_exported_only_if_enabled)
 TEST(tensors_with_0_or_1_elements_are_exported)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(scalar, GR_DLPACK_VERSIONED, fx.stream));
+    DLManagedTensorVersioned *export = must_export(scalar, fx.stream);
     ck_assert_int_eq(export->dl_tensor.ndim, 0);
     ck_assert_ptr_nonnull(export->dl_tensor.data);
     gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
@@ -261,7 +254,7 @@ TEST(tensors_with_0_or_1_elements_are_exported)
     gr_tensor_free(back);
     gr_tensor_free(scalar);
     gr_tensor *none = must_alloc_as(GR_DTYPE_F64, 3, (int64_t[]){4, 0, 9});
-    export = must_make(gr_tensor_to_dlpack(none, GR_DLPACK_VERSIONED, fx.stream));
+    export = must_export(none, fx.stream);
     ck_assert_ptr_null(export->dl_tensor.data);
     back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 0);
@@ -270,7 +263,7 @@ TEST(tensors_with_0_or_1_elements_are_exported)
     gr_tensor_free(none);
     GR_AUTO(gr_tensor) *some = must_alloc(SIZE);
     none = view_of(some, GR_DTYPE_U8, 1, (int64_t[]){0}, NULL, 64, false);
-    export = must_make(gr_tensor_to_dlpack(none, GR_DLPACK_VERSIONED, fx.stream));
+    export = must_export(none, fx.stream);
     ck_assert_ptr_null(export->dl_tensor.data);
     export->deleter(export);
     gr_tensor_free(none);
@@ -287,8 +280,7 @@ TEST(the_consumers_stream_waits_for_pending_writes)
     CU(MemAlloc(&copy, SIZE));
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
+    DLManagedTensorVersioned *export = must_export(tensor, fx.other);
     CU(MemcpyAsync(copy, (CUdeviceptr)(uintptr_t) export->dl_tensor.data, SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
     unsigned char bytes[SIZE];
@@ -307,8 +299,7 @@ TEST(exporting_pinned_memory_waits_for_pending_writes)
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
     GR_AUTO(gr_tensor) *pinned = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(pinned, GR_DLPACK_VERSIONED, CU_STREAM_LEGACY));
+    DLManagedTensorVersioned *export = must_export(pinned, CU_STREAM_LEGACY);
     assert_bytes(export->dl_tensor.data, SIZE, 2);
     export->deleter(export);
 }
@@ -325,8 +316,7 @@ TEST(exporting_without_a_stream_waits_on_the_software_driver)
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 3, SIZE, fx.stream));
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export = must_export(tensor, GR_STREAM_NONE);
     assert_bytes(export->dl_tensor.data, SIZE, 3);
     export->deleter(export);
 }
@@ -337,8 +327,7 @@ TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
         skip("the software driver's memory is process memory: the call waits");
     GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     struct gate *gate = gate_put(fx.stream);
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export = must_export(tensor, GR_STREAM_NONE);
     ck_assert(!gate_is_open(gate));
     CU(StreamSynchronize(fx.other));
     gate_open(gate);

@@ -20,8 +20,7 @@ TEST(an_export_keeps_the_memory_after_its_tensor_is_freed)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *first =
-        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    DLManagedTensorVersioned *first = must_export(wrapped.tensor, GR_STREAM_NONE);
     DLManagedTensor *second =
         must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_LEGACY, fx.stream));
     gr_tensor_free(wrapped.tensor);
@@ -40,8 +39,7 @@ TEST(a_tensor_is_usable_after_its_exports_are_deleted)
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
     for (int i = 0; i < 100; i++) {
-        DLManagedTensorVersioned *export =
-            must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
+        DLManagedTensorVersioned *export = must_export(wrapped.tensor, fx.other);
         export->deleter(export);
     }
     settle();
@@ -57,8 +55,7 @@ TEST(memory_is_freed_after_the_consumers_pending_work)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
+    DLManagedTensorVersioned *export = must_export(wrapped.tensor, fx.other);
     gr_tensor_free(wrapped.tensor);
     struct gate *gate = gate_put(fx.other);
     CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 1, SIZE, fx.other));
@@ -76,8 +73,7 @@ TEST(later_work_waits_for_the_consumers_pending_writes)
     GR_AUTO(gr_tensor) *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
     for (int live = 0; live < 2; live++) {
-        DLManagedTensorVersioned *export =
-            must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
+        DLManagedTensorVersioned *export = must_export(tensor, fx.other);
         gate_open_after(gate_put(fx.other), 60);
         CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2 + live, SIZE, fx.other));
         if (!live)
@@ -94,8 +90,7 @@ TEST(calling_the_deleter_twice_records_an_error)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export = must_export(wrapped.tensor, GR_STREAM_NONE);
     void (*deleter)(DLManagedTensorVersioned *) = export->deleter;
     deleter(export);
     gr_clear_error();
@@ -122,8 +117,7 @@ TEST(memory_lives_until_the_last_export_of_a_chain_is_freed)
     tensor_fill(wrapped.tensor, 5);
     gr_tensor *links[9] = {wrapped.tensor};
     for (int i = 1; i < 9; i++) {
-        DLManagedTensorVersioned *export =
-            must_make(gr_tensor_to_dlpack(links[i - 1], GR_DLPACK_VERSIONED, fx.stream));
+        DLManagedTensorVersioned *export = must_export(links[i - 1], fx.stream);
         links[i] = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
         gr_tensor_free(links[i - 1]);
     }
@@ -175,8 +169,7 @@ TEST(exports_can_be_deleted_on_another_thread)
     struct wrapped wrapped;
     for (int last = 0; last < 2; last++) {
         wrap(&wrapped, fx.stream);
-        DLManagedTensorVersioned *export =
-            must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
+        DLManagedTensorVersioned *export = must_export(wrapped.tensor, fx.other);
         if (last)
             gr_tensor_free(wrapped.tensor);
         elsewhere(delete_export, export);
@@ -216,8 +209,7 @@ TEST(four_threads_can_export_and_free_the_same_memory)
     wrap(&wrapped, fx.stream);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        DLManagedTensorVersioned *export =
-            must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
+        DLManagedTensorVersioned *export = must_export(wrapped.tensor, fx.other);
         ck_assert_int_eq(pthread_create(&threads[i], NULL, export_and_delete, export), 0);
     }
     gr_tensor_free(wrapped.tensor);
@@ -242,7 +234,7 @@ static DLManagedTensorVersioned *export_mapping(gr_buffer *buffer, gr_tensor **t
 {
     *tensor = gr_buffer_tensor(buffer, NULL);
     assert_made(*tensor);
-    return must_make(gr_tensor_to_dlpack(*tensor, GR_DLPACK_VERSIONED, fx.other));
+    return must_export(*tensor, fx.other);
 }
 
 TEST(a_mapping_is_exported_without_a_copy)
@@ -302,9 +294,7 @@ static gr_tensor *import_own(gr_tensor *tensor, bool legacy)
         return gr_tensor_from_dlpack(
             must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.stream)), GR_DLPACK_LEGACY,
             fx.stream);
-    return gr_tensor_from_dlpack(
-        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream)), GR_DLPACK_VERSIONED,
-        fx.stream);
+    return gr_tensor_from_dlpack(must_export(tensor, fx.stream), GR_DLPACK_VERSIONED, fx.stream);
 }
 
 /* Catches: it kept the address of the memory after the mapping had ended. */
@@ -386,8 +376,7 @@ TEST(an_export_outlives_its_context)
     wrapped.ends = 1; /* the context frees the memory */
     CUstream stream;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, stream));
+    DLManagedTensorVersioned *export = must_export(wrapped.tensor, stream);
     CU(CtxPopCurrent(&popped));
     CU(CtxDestroy(context));
     elsewhere(delete_export, export);

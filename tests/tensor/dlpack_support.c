@@ -22,6 +22,11 @@ gr_tensor *must_alloc(size_t size)
     return must_alloc_as(GR_DTYPE_U8, 1, (int64_t[]){(int64_t)size});
 }
 
+DLManagedTensorVersioned *must_export(gr_tensor *tensor, CUstream stream)
+{
+    return must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, stream));
+}
+
 void tensor_fill(gr_tensor *tensor, int value)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
