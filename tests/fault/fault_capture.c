@@ -201,7 +201,8 @@ TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
 TEST(tensor_calls_on_a_capturing_stream_are_refused)
 {
     unsigned char bytes[SIZE] = {0};
-    gr_tensor *from = must_make(make_tensor(fx.other)), *to = must_make(make_tensor(fx.other));
+    GR_AUTO(gr_tensor) *from = must_make(make_tensor(fx.other));
+    GR_AUTO(gr_tensor) *to = must_make(make_tensor(fx.other));
     capture_graph(fx.stream);
     assert_refused(make_tensor(fx.stream));
     assert_refused(gr_tensor_clone(from, GR_MEMORY_DEVICE, fx.stream));
@@ -212,8 +213,6 @@ TEST(tensor_calls_on_a_capturing_stream_are_refused)
     assert_state(gr_tensor_copy_from_host(to, bytes, SIZE, fx.stream));
     capture_graph(NULL);
     assert_ok(gr_tensor_copy(to, from, fx.stream));
-    gr_tensor_free(from);
-    gr_tensor_free(to);
 }
 
 TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)

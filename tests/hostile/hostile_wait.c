@@ -322,7 +322,7 @@ TEST(opengl_acquires_time_out_while_the_peer_works, 2)
     need_memory_semaphores();
     struct hostile peer;
     const gr_slot *slot;
-    gr_ring *ring = opengl_ring(&peer, roles[_i]);
+    GR_AUTO(gr_ring) *ring = opengl_ring(&peer, roles[_i]);
     if (!ring)
         skip("%s", error_text());
     hand_on(&peer, ring, roles[_i]);
@@ -336,7 +336,6 @@ TEST(opengl_acquires_time_out_while_the_peer_works, 2)
     assert_ok(acquire(ring, roles[_i], &slot, SOON));
     give_up(ring, roles[_i], slot);
     hostile_end(&peer);
-    gr_ring_free(ring);
 }
 
 /*
@@ -399,7 +398,7 @@ TEST(a_stop_or_the_end_of_the_peer_ends_a_wait_of_opengl, 2)
     struct hostile peer;
     pthread_t thread;
     const gr_slot *slot;
-    gr_ring *ring = opengl_ring(&peer, GR_RING_CONSUMER);
+    GR_AUTO(gr_ring) *ring = opengl_ring(&peer, GR_RING_CONSUMER);
     if (!ring)
         skip("%s", error_text());
     hand_on(&peer, ring, GR_RING_CONSUMER);
@@ -412,7 +411,6 @@ TEST(a_stop_or_the_end_of_the_peer_ends_a_wait_of_opengl, 2)
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     gr_clear_error();
     hostile_end(&peer);
-    gr_ring_free(ring);
 }
 
 /* ---- The end of a ring ----------------------------------------------------------------------- */

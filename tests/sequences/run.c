@@ -51,12 +51,6 @@ static void generate(struct world *w, struct script *script, unsigned length)
     }
 }
 
-static void replay(struct world *w, const struct script *script)
-{
-    for (unsigned i = 0; i < script->count; i++)
-        make(w, &script->calls[i]);
-}
-
 /* Releases a buffer on a live stream, since the stream of its map may have ended. */
 static void release_last(struct world *w, struct buffer *b)
 {
@@ -147,9 +141,9 @@ static void settle(struct world *w)
                                      .size = BYTES,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     need_cuda(w, w->cu->CtxSynchronize(), "cuCtxSynchronize");
-    gr_resource *last = w->device ? gr_create_vk_buffer(w->device, &info, GR_READ_WRITE) : NULL;
+    GR_AUTO(gr_resource) *last =
+        w->device ? gr_create_vk_buffer(w->device, &info, GR_READ_WRITE) : NULL;
     must(w, last || !w->device);
-    gr_resource_free(last);
 }
 
 /*
@@ -179,7 +173,8 @@ static unsigned leaked_descriptors(struct world *w, struct script *script, unsig
     if (length)
         generate(w, script, length);
     else
-        replay(w, script);
+        for (unsigned i = 0; i < script->count; i++)
+            make(w, &script->calls[i]);
     end_handed(w);
     clean_up(w);
     if (!w->alone)

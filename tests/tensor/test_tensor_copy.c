@@ -231,7 +231,7 @@ static void assert_pinned(const gr_tensor *tensor, CUstream stream, int value)
 TEST(copies_follow_earlier_writes, 4)
 {
     CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
-    gr_tensor *from = pinned_filled(0x5A), *to = pinned_filled(0);
+    GR_AUTO(gr_tensor) *from = pinned_filled(0x5A), *to = pinned_filled(0);
     GR_AUTO(gr_tensor) *tensor =
         must_alloc(GR_DTYPE_U8, unhurried[_i % 2], 1, (const int64_t[]){64});
     CU(StreamSynchronize(fx.stream));
@@ -241,15 +241,14 @@ TEST(copies_follow_earlier_writes, 4)
     ck_assert_int_eq(fx.cu->StreamQuery(reader), CUDA_ERROR_NOT_READY);
     gate_open(gate);
     assert_pinned(to, reader, 0x5A);
-    gr_tensor_free(from);
-    gr_tensor_free(to);
 }
 
 /* A write waits for earlier reads that are pending on another stream. */
 TEST(writes_follow_earlier_reads, 2)
 {
-    gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i], 1, (const int64_t[]){64});
+    GR_AUTO(gr_tensor) *first = pinned_filled(1), *second = pinned_filled(2);
+    GR_AUTO(gr_tensor) *to = pinned_filled(0);
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i], 1, (const int64_t[]){64});
     assert_ok(gr_tensor_copy(tensor, first, fx.stream));
     CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.other);
@@ -260,9 +259,6 @@ TEST(writes_follow_earlier_reads, 2)
     assert_pinned(to, fx.other, 1);
     assert_ok(gr_tensor_copy(to, tensor, fx.stream));
     assert_pinned(to, fx.stream, 2);
-    gr_tensor *all[] = {first, second, to, tensor};
-    for (int i = 0; i < 4; i++)
-        gr_tensor_free(all[i]);
 }
 
 /* Freed memory is not reused while a copy still reads it. */

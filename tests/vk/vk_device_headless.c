@@ -125,17 +125,15 @@ SESSION_TEST(timeline_semaphores_are_enabled)
 /* With NULL as options, and with options of zeros, which do not load the validation layer. */
 SESSION_TEST(default_options_create_a_device)
 {
-    gr_vk_headless *without = create(NULL), *zeros = create(&GR_INIT(gr_vk_headless_options));
+    GR_AUTO(gr_vk_headless) *without = create(NULL);
+    GR_AUTO(gr_vk_headless) *zeros = create(&GR_INIT(gr_vk_headless_options));
     const gr_vk_headless_info *h = gr_vk_headless_get_info(without);
     ck_assert_ptr_ne(h->instance, NULL);
     ck_assert_ptr_ne(h->device, gr_vk_headless_get_info(zeros)->device);
     gr_vk_device_desc info =
         GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
                 h->device, h->graphics, h->graphics_family);
-    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
-    gr_vk_device_free(device);
-    gr_vk_headless_free(zeros);
-    gr_vk_headless_free(without);
+    gr_vk_device_free(must_make(gr_vk_device_from_vk(&info)));
 }
 
 TEST(null_is_refused_or_ignored)
