@@ -188,13 +188,6 @@ static long answer_of_system(const struct system_function *function)
     return function->answer == ANSWER_MINUS_ONE ? -1 : 0;
 }
 
-/* Closes the descriptor of memory whose import fails, as the Mesa drivers for the CPU do. */
-static void close_as_mesa_does(const struct point *point, const long arguments[])
-{
-    if (strcmp(point->name, "glImportMemoryFdEXT") == 0)
-        close((int)arguments[3]);
-}
-
 static long failing_answer(const struct point *point, const long arguments[])
 {
     switch (point->kind) {
@@ -203,7 +196,9 @@ static long failing_answer(const struct point *point, const long arguments[])
         return armed.code;
     case CALL_GL:
         pending_gl = armed.code;
-        close_as_mesa_does(point, arguments);
+        /* The Mesa drivers for the CPU close the descriptor of memory whose import fails. */
+        if (strcmp(point->name, "glImportMemoryFdEXT") == 0)
+            close((int)arguments[3]);
         return strcmp(point->name, "glClientWaitSync") == 0 ? GL_WAIT_FAILED : 0;
     case CALL_EGL:
         pending_egl = armed.code;

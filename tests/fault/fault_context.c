@@ -54,13 +54,6 @@ static gr_ring *make_ring(gr_side producer)
     return ring;
 }
 
-static void hand_over_a_frame(gr_ring *ring)
-{
-    const gr_slot *slot;
-    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0));
-    assert_ok(gr_ring_hand_over(ring, &slot, 1));
-}
-
 static void destroy_context(void)
 {
     gone.context = new_context(&gone.stream);
@@ -72,7 +65,9 @@ static void destroy_context(void)
     gone.texels = must_make(gr_map(gone.image, gone.stream));
     gone.ring = make_ring(GR_SIDE_CUDA);
     gone.of_graphics = make_ring(GR_SIDE_GRAPHICS);
-    hand_over_a_frame(gone.of_graphics);
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(gone.of_graphics, GR_STREAM_NONE, &slot, 1, 0));
+    assert_ok(gr_ring_hand_over(gone.of_graphics, &slot, 1));
     gone.tensor = make_tensor();
     gone.other = make_tensor();
     CU(StreamSynchronize(gone.stream));

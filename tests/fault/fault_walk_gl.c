@@ -26,16 +26,11 @@ static bool has_value(GLuint name, int value)
     return true;
 }
 
-static void fill(gr_buffer *buffer, int value)
-{
-    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
-                     gr_buffer_get_info(buffer)->stream));
-}
-
 /* A mapped buffer is released, whatever failed. If the release fails too, the resource is freed. */
 static bool filled_and_released(gr_buffer *buffer, int value)
 {
-    fill(buffer, value);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
+                     gr_buffer_get_info(buffer)->stream));
     return ok(gr_buffer_release(buffer)) || (gr_buffer_release_later(buffer), false);
 }
 

@@ -182,13 +182,6 @@ static void say_balance(void)
     fflush(stdout);
 }
 
-static void write_sites(void)
-{
-    const char *path = getenv("FAULT_WALK_SITES");
-    if (path)
-        ck_assert(fault_calls_write_sites(path));
-}
-
 /*
  * A missing symbol is a valid result, which grinterop keeps. Without the symbol that identifies it,
  * the software driver is treated as a GPU driver, and OpenGL and Vulkan are searched for on a GPU.
@@ -219,7 +212,9 @@ CHILD(child_starts)
     ck_assert_msg(starts[which_start].run() || is_taken_for_a_gpu(&hit), "the next try fails: %s",
                   error_text());
     say_balance();
-    write_sites();
+    const char *path = getenv("FAULT_WALK_SITES");
+    if (path)
+        ck_assert(fault_calls_write_sites(path));
     return which_place && !hit.function ? NO_PLACE : 0;
 }
 

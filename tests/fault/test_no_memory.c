@@ -209,12 +209,6 @@ static bool try_submit(void)
     return submit;
 }
 
-static void free_submits(void)
-{
-    while (submit_count > 0)
-        gr_submit_free(submits[--submit_count]);
-}
-
 static bool try_context(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
@@ -279,7 +273,8 @@ TEST(calls_without_memory_leave_everything_usable, ATTEMPTS)
     assert_ok(gr_egl_make_current(fx.egl)); /* an attempt may have made another context current */
     if (resource)
         assert_resource_usable(resource, name);
-    free_submits();
+    while (submit_count > 0)
+        gr_submit_free(submits[--submit_count]);
     gr_resource_free(resource);
     assert_buffer_usable(name);
 }

@@ -221,19 +221,14 @@ GROUP("batches", EVERY_PEER)
 static const unsigned some_flags[MANY] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
                                           GR_READ_WRITE, GR_READ_ONLY};
 
-static void make_many(gr_resource *resources[MANY])
-{
-    for (unsigned i = 0; i < MANY; i++)
-        resources[i] = must_peer(gl_buffer_pattern(SIZE + i, i), some_flags[i]);
-}
-
 /* Checks what the map and release of these resources call, and the bytes. */
 PEER_TEST(a_batch_needs_one_wait_and_one_signal)
 {
     gr_resource *resources[MANY];
     gr_buffer *buffers[MANY];
     const unsigned long signals = case_signals(), crosses = case_crosses();
-    make_many(resources);
+    for (unsigned i = 0; i < MANY; i++)
+        resources[i] = must_peer(gl_buffer_pattern(SIZE + i, i), some_flags[i]);
     pretend_counts.signals = pretend_counts.waits = 0;
     assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
     assert_calls(WAIT, signals);

@@ -282,12 +282,6 @@ static void end_ring(struct ring *r)
 
 /* ---- Requirements afterwards ----------------------------------------------------------------- */
 
-static void check_streams(void)
-{
-    TIMED(0, "cuStreamSynchronize()", CU(StreamSynchronize(fx.stream)));
-    TIMED(0, "cuStreamSynchronize()", CU(StreamSynchronize(fx.other)));
-}
-
 static void check_resource(void)
 {
     gr_resource *resource;
@@ -355,7 +349,8 @@ static void run_ring(uint32_t seed)
     uint32_t first = below(2);
     end_ring(&rings[first]);
     end_ring(&rings[!first]);
-    check_streams();
+    TIMED(0, "cuStreamSynchronize()", CU(StreamSynchronize(fx.stream)));
+    TIMED(0, "cuStreamSynchronize()", CU(StreamSynchronize(fx.other)));
     check_resource();
     gr_clear_error();
 }
@@ -391,7 +386,7 @@ static void teach(void)
     int ends[2];
     size_t taken = 0;
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair()");
-    gr_ring *ring = make_ring(false);
+    GR_AUTO(gr_ring) *ring = make_ring(false);
     must(gr_ring_send(ends[0], ring, GR_RING_CONSUMER, NULL, 0, SEND_MS) == GR_OK,
          "gr_ring_send()");
     for (int i = 0; i < PEER_MESSAGES; i++) {
@@ -404,7 +399,6 @@ static void teach(void)
     for (int i = 0; i < PEER_FDS; i++)
         close(messages.fds[i]);
     close(ends[1]);
-    gr_ring_free(ring);
 }
 
 GROUP("random peer", add_case)

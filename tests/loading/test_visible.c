@@ -320,13 +320,6 @@ static void assert_vulkan_is_on(int drawing, int computing)
         ck_assert_str_eq(uuid, seen_uuid(drawing));
 }
 
-static void share_vulkans(void)
-{
-    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
-    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), SIZE, 1);
-    gr_resource_free(resource);
-}
-
 /*
  * Vulkan renders on the device under test. OpenGL renders on any device on which it can, since the
  * fixture needs an OpenGL context.
@@ -349,7 +342,8 @@ CHILD(vulkan)
         if (vk.missing)
             return say_missing(vk.missing);
         assert_vulkan_is_on(drawing, computing);
-        share_vulkans();
+        GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+        vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), SIZE, 1);
         vulkan_teardown();
         tear_down();
     }

@@ -205,13 +205,6 @@ static void end_shared(void)
     CU(MemRelease(shared.handle));
 }
 
-static void fill_shared(int value)
-{
-    glFinish();
-    CU(MemsetD8Async(shared.ptr, (unsigned char)value, SHARED, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-}
-
 /* What OpenGL does with the buffer after the last write of CUDA, and whether an upload is right. */
 static void nothing(void)
 {
@@ -246,7 +239,9 @@ static int old_reads(void (*read)(void), int remedy)
 {
     int old = 0;
     for (int round = 1; round <= 3; round++) {
-        fill_shared(16 * round);
+        glFinish();
+        CU(MemsetD8Async(shared.ptr, (unsigned char)(16 * round), SHARED, fx.stream));
+        CU(StreamSynchronize(fx.stream));
         remedies[remedy].call();
         memset(bytes, 0xEE, sizeof(bytes));
         read();

@@ -173,13 +173,6 @@ VULKAN_TEST(yuv_is_published_to_and_fetched_from_a_bgr_image_with_the_bgr_option
     tensors_end();
 }
 
-/* The texels of an image of 13 x 3, some of which are converted one by one. */
-static void make_packed(uint32_t texels[39])
-{
-    for (uint32_t i = 0; i < 39; i++)
-        texels[i] = (i * 26) | (1023 - i * 17) << 10 | (i * i % 1024) << 20 | (i % 4) << 30;
-}
-
 static float part_of(uint32_t texel, int c)
 {
     return c < 3 ? (float)(texel >> 10 * c & 1023) / 1023 : (float)(texel >> 30) / 3;
@@ -196,7 +189,9 @@ VULKAN_TEST(images_of_10_10_10_2_bits_are_converted, 2)
     struct vulkan_image image = vulkan_image(VK_FORMAT_A2B10G10R10_UNORM_PACK32, "2D", 13, 3, 1,
                                              _i ? VK_IMAGE_USAGE_STORAGE_BIT : 0,
                                              _i ? GR_SURFACE_LOAD_STORE : GR_READ_WRITE);
-    make_packed(texels);
+    /* 13 x 3 texels, some of which are converted one by one */
+    for (uint32_t i = 0; i < 39; i++)
+        texels[i] = (i * 26) | (1023 - i * 17) << 10 | (i * i % 1024) << 20 | (i % 4) << 30;
     for (int i = 0; i < 156; i++)
         values[i] = part_of(texels[i / 4], i % 4);
     vulkan_image_fill(&image, 1);

@@ -156,12 +156,6 @@ bool run_gr_resource_send(struct world *w, const int *a)
     return true;
 }
 
-static void check_data(struct world *w, const unsigned char *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        must(w, data[i] == size);
-}
-
 /* If the data does not fit, the message stays in the socket for a later call. */
 bool run_gr_resource_receive(struct world *w, const int *a)
 {
@@ -177,7 +171,8 @@ bool run_gr_resource_receive(struct world *w, const int *a)
     must(w, !has_mail(w) || size == mail->data);
     if (!made)
         return true;
-    check_data(w, data, size);
+    for (size_t i = 0; i < size; i++)
+        must(w, data[i] == size);
     w->mail_read++;
     is_made(w, r, made, mail->size, mail->flags);
     is_shared(&r->own);

@@ -46,13 +46,6 @@ void hear(int socket)
 
 /* ---- Passing jobs ---------------------------------------------------------------------------- */
 
-static void send_job(int to, const char *name, int socket)
-{
-    char text[NAME_SIZE] = "";
-    snprintf(text, sizeof(text), "%s", name);
-    ck_assert_int_eq(fd_send(to, text, sizeof(text), &socket, 1, MSG_NOSIGNAL), NAME_SIZE);
-}
-
 /* Receives the socket of the next job, or -1 when there are no more jobs. */
 static int receive_job(int from, char name[NAME_SIZE])
 {
@@ -207,7 +200,9 @@ struct peer peer_start_sharing_its_end(const char *job, int *end)
 {
     serve();
     struct pair pair = pair_make();
-    send_job(control, job, pair.there);
+    char text[NAME_SIZE] = "";
+    snprintf(text, sizeof(text), "%s", job);
+    ck_assert_int_eq(fd_send(control, text, sizeof(text), &pair.there, 1, MSG_NOSIGNAL), NAME_SIZE);
     *end = pair.there;
     busy = true;
     return (struct peer){.socket = pair.here};
@@ -219,16 +214,6 @@ struct peer peer_start(const char *job)
     struct peer peer = peer_start_sharing_its_end(job, &end);
     close(end);
     return peer;
-}
-
-/*
- * Hides Vulkan from this child. The processes might otherwise differ in whether Vulkan has the
- * device of the software driver.
- */
-static void hide_vulkan(void)
-{
-    setenv("VK_DRIVER_FILES", "/nonexistent", 1);
-    setenv("VK_ICD_FILENAMES", "/nonexistent", 1);
 }
 
 static char *kept(const char *variable)
@@ -250,7 +235,9 @@ struct peer peer_without_vulkan(void)
 {
     struct pair pair = pair_make();
     char *files = kept("VK_DRIVER_FILES"), *older = kept("VK_ICD_FILENAMES");
-    hide_vulkan();
+    /* Processes might otherwise differ in whether Vulkan has the device of the software driver. */
+    setenv("VK_DRIVER_FILES", "/nonexistent", 1);
+    setenv("VK_ICD_FILENAMES", "/nonexistent", 1);
     struct peer peer = {.pid = spawn("has_no_vulkan", pair.there), .socket = pair.here};
     put_back("VK_DRIVER_FILES", files);
     put_back("VK_ICD_FILENAMES", older);

@@ -289,12 +289,6 @@ int device_past_last(char *text, size_t size)
  */
 static char fd_names[MOST_FDS][FD_NAME], changed_fds[1024];
 
-static void remember_fds(void)
-{
-    for (int fd = 0; fd < MOST_FDS; fd++)
-        fd_name(fd, fd_names[fd]);
-}
-
 static const char *name_changed_fds(void)
 {
     size_t used = 0;
@@ -352,7 +346,8 @@ void fixture_setup(void)
 {
     differences[0] = '\0';
     fx = (struct fixture){.fds = open_fds()};
-    remember_fds();
+    for (int fd = 0; fd < MOST_FDS; fd++)
+        fd_name(fd, fd_names[fd]);
     gate_count = 0;
     kernels = NULL;
     assert_ok(gr_cuda_load(true));

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Frees the objects whose free was deferred: by the next call in their OpenGL context, and by
- * gr_tensor_collect().
- */
-static void collect(void)
-{
-    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
-    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
-}
-
 enum { TENSOR, VIEW, BUFFER, RESOURCE, PARTIES };
 enum { ORDERS = 24, RELEASES = 3 };
 
@@ -85,7 +75,9 @@ static void go_in_order(struct made m, int number, int release, bool away)
     permute(number, order);
     for (int i = 0; i < PARTIES; i++)
         let_go(&p, order[i], release, away);
-    collect();
+    /* Objects whose free was deferred end in the next call in their context, and in the collect. */
+    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     if (handle)
         assert_unregistered(handle);
 }

@@ -476,11 +476,6 @@ VULKAN_TEST(a_new_buffer_with_contents_needs_a_submit_before_its_map)
 
 #define SLOTS 3
 
-static void fill_slot(const gr_slot *slot, int value)
-{
-    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value, SIZE, fx.stream));
-}
-
 static void submit_slot(const gr_slot *slot, VkCommandBuffer commands)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
@@ -500,7 +495,7 @@ VULKAN_TEST(vulkan_reads_every_copied_frame, WAYS)
     gate_open_after(gate_put(fx.stream), 30);
     for (int i = 0; i < FRAMES; i++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, GR_WAIT_FOREVER));
-        fill_slot(slot, i);
+        CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)i, SIZE, fx.stream));
         assert_ok(gr_ring_hand_over(ring, &slot, 1));
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER));
         VkCommandBuffer commands = vulkan_begin();

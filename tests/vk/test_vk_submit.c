@@ -126,13 +126,6 @@ static VkFence new_fence(void)
     return fence;
 }
 
-static void wait_and_end(VkFence fence)
-{
-    VK(WaitForFences(vk.h->device, 1, &fence, VK_TRUE, 20000000000u));
-    VK(QueueWaitIdle(vk.h->graphics));
-    vk.DestroyFence(vk.h->device, fence, NULL);
-}
-
 static gr_status submit_used(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
                              VkFence fence, const gr_vk_use *use)
 {
@@ -157,7 +150,9 @@ static void check_read(gr_resource *resource, int value)
     struct vulkan_host *seen = vulkan_host(SIZE);
     VkFence fence = new_fence();
     assert_ok(submit_commands(&resource, 1, record_read(resource, seen), fence));
-    wait_and_end(fence);
+    VK(WaitForFences(vk.h->device, 1, &fence, VK_TRUE, 20000000000u));
+    VK(QueueWaitIdle(vk.h->graphics));
+    vk.DestroyFence(vk.h->device, fence, NULL);
     assert_bytes(seen->bytes, SIZE, value);
 }
 
