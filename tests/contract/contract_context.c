@@ -128,7 +128,7 @@ CHILD_TEST(a_reset_primary_context_is_refused)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
     CUcontext context, again;
-    GR_AUTO(gr_egl) *egl = must_make(gr_egl_create(NULL));
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     const gr_cuda_api *cu = must_make(gr_cuda());
     CUstream stream = begin_primary(cu, &context);
     GLuint name = gl_buffer(NULL, SIZE);
@@ -155,6 +155,7 @@ CHILD_TEST(a_reset_primary_context_is_refused)
     gr_tensor_free(other);
     gr_resource_free(mapped);
     free_resources(list, 2);
+    gr_egl_free(egl);
     return 0;
 }
 
@@ -193,7 +194,7 @@ CHILD(queries_without_a_context)
 {
     static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
                                           GR_TRANSPORT_COPY, GR_TRANSPORT_PEER, GR_TRANSPORT_ANY};
-    GR_AUTO(gr_egl) *egl = must_make(gr_egl_create(NULL));
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     GLuint texture = image_make("RGBA8", "2D", 4, 4, 1).name;
     for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
         const gr_gl_options options =
@@ -203,6 +204,7 @@ CHILD(queries_without_a_context)
         use(gr_from_gl_image_with(texture, GL_TEXTURE_2D, 0, &options));
         use(gr_create_gl_buffer(SIZE, 0, &options));
     }
+    gr_egl_free(egl);
     return 0;
 }
 
@@ -296,5 +298,6 @@ TEST(a_context_on_a_missing_device_is_refused)
     assert_null_invalid(gr_cuda_context_create(past), "There is no CUDA device");
     assert_null_invalid(gr_cuda_context_create(-1), "There is no CUDA device -1");
     gr_cuda_context_free(NULL);
-    GR_AUTO(gr_cuda_context) *context = must_make(gr_cuda_context_create(0));
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+    assert_made(context);
 }

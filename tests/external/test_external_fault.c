@@ -37,8 +37,9 @@ VULKAN_TEST(a_failed_import_leaves_the_descriptor_to_the_caller)
     assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
     ck_assert(is_open(info.fd));
-    GR_AUTO(gr_resource) *resource = must_import(&info);
+    gr_resource *resource = must_import(&info);
     ck_assert(!is_open(info.fd));
+    gr_resource_free(resource);
 }
 
 /*
@@ -141,9 +142,9 @@ VULKAN_TEST(a_new_semaphore_ends_those_that_were_freed_in_use)
     gr_semaphore_free(freed);
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
-    GR_AUTO(gr_semaphore) *next =
-        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    gr_semaphore *next = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     ck_assert_int_eq(open_fds(), fds);
+    gr_semaphore_free(next);
 }
 
 GROUP("maps and releases", add_vulkan_case)

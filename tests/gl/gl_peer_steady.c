@@ -59,9 +59,10 @@ PEER_TEST(creating_and_freeing_resources_leaks_nothing, 2)
     size_t size = _i ? LARGE : SIZE;
     GLuint name = gl_buffer_filled(size, 0);
     /* its semaphores serve the other resources: the number of simulated ones is limited */
-    GR_AUTO(gr_resource) *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
+    gr_resource *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
     assert_steady(_i ? large_life : life, name, _i ? 30 : sanitizer() ? 100 : 1000);
     assert_gl_bytes(name, size, 1);
+    gr_resource_free(first);
 }
 
 /* CUDA writes the slots in order, and OpenGL reads each. */

@@ -116,10 +116,11 @@ TEST(the_group_outlives_the_context_of_the_registration)
     end_first();
     write_mapped(resource, 5);
     assert_gl_pattern(name, SIZE, 5);
-    GR_AUTO(gr_egl) *later = make_sharing(worker);
+    gr_egl *later = make_sharing(worker);
     write_mapped(resource, 6);
     assert_gl_pattern(name, SIZE, 6);
     assert_ok(gr_resource_close(resource, fx.stream));
+    gr_egl_free(later);
 }
 
 TEST(an_image_is_mapped_in_the_sharing_context)
@@ -207,7 +208,7 @@ TEST(a_worker_context_on_another_thread_maps)
 /* Contexts of a group may have other versions and functions than the one that registered. */
 TEST(a_context_of_an_older_version_maps)
 {
-    GR_AUTO(gr_egl) *old = must_make(gr_egl_create(
+    gr_egl *old = must_make(gr_egl_create(
         &GR_INIT(gr_egl_options, .share = first, .major = 3, .minor = 2, .compatibility = true)));
     unsigned char bytes[SIZE];
     write_mapped(resource, 9);
@@ -220,6 +221,7 @@ TEST(a_context_of_an_older_version_maps)
     glBindBuffer(GL_ARRAY_BUFFER, before);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "has since been replaced");
     assert_gl_clean();
+    gr_egl_free(old);
 }
 
 /* ---- Replaced storage ------------------------------------------------------------------------ */

@@ -49,41 +49,46 @@ GROUP("options", add_egl_case)
 
 TEST(default_options_create_a_core_context)
 {
-    GR_AUTO(gr_egl) *without = create(NULL);
+    gr_egl *without = create(NULL);
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
     ck_assert_int_eq(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
     GLint version = get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION);
-    GR_AUTO(gr_egl) *zeros = create(&GR_INIT(gr_egl_options));
+    gr_egl *zeros = create(&GR_INIT(gr_egl_options));
     assert_context(version, GL_CONTEXT_CORE_PROFILE_BIT);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    gr_egl_free(zeros);
+    gr_egl_free(without);
 }
 
 TEST(requested_versions_are_created)
 {
     static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        GR_AUTO(gr_egl) *egl =
+        gr_egl *egl =
             create(&GR_INIT(gr_egl_options, .major = wanted[i][0], .minor = wanted[i][1]));
         assert_context(wanted[i][0] * 10 + wanted[i][1], GL_CONTEXT_CORE_PROFILE_BIT);
         assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+        gr_egl_free(egl);
     }
 }
 
 TEST(a_compatibility_context_is_created)
 {
-    GR_AUTO(gr_egl) *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
+    gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
     ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* a core profile has no GL_MATRIX_MODE */
     assert_gl_clean();
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    gr_egl_free(egl);
 }
 
 TEST(a_debug_context_is_created)
 {
-    GR_AUTO(gr_egl) *egl = create(&GR_INIT(gr_egl_options, .debug = true));
+    gr_egl *egl = create(&GR_INIT(gr_egl_options, .debug = true));
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
     ck_assert_int_ne(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    gr_egl_free(egl);
 }
 
 TEST(sharing_contexts_use_the_same_buffers)
@@ -98,8 +103,9 @@ TEST(sharing_contexts_use_the_same_buffers)
     gr_egl_free(sharing);
     assert_gl_pattern(made_here, 333, 6);
 
-    GR_AUTO(gr_egl) *stranger = create(NULL);
+    gr_egl *stranger = create(NULL);
     ck_assert(!glIsBuffer(name));
+    gr_egl_free(stranger);
 }
 
 static void assert_found(const char *name)

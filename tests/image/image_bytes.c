@@ -100,8 +100,7 @@ TEST(formats_of_the_compatibility_profile_pass_both_ways, 2 * sizeof(legacy) / s
     const bool is_float =
         legacy[row].format == CU_AD_FORMAT_HALF || legacy[row].format == CU_AD_FORMAT_FLOAT;
     unsigned char wrote[LEGACY_SIZE * LEGACY_SIZE * 8], got[sizeof(wrote)] = {0};
-    GR_AUTO(gr_egl) *egl =
-        must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     GLuint name = bound_texture(GL_TEXTURE_2D);
     fill_legacy(wrote, sizeof(wrote), 1);
     glTexImage2D(GL_TEXTURE_2D, 0, legacy[row].internal, LEGACY_SIZE, LEGACY_SIZE, 0,
@@ -124,6 +123,7 @@ TEST(formats_of_the_compatibility_profile_pass_both_ways, 2 * sizeof(legacy) / s
     ck_assert_mem_eq(got, wrote, size);
     gr_resource_free(resource);
     assert_gl_clean();
+    gr_egl_free(egl);
 }
 
 /* ---- Driver copies with the array ------------------------------------------------------------ */

@@ -179,8 +179,7 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
     };
     const gr_gl_options options =
         GR_INIT(gr_gl_options, .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP);
-    GR_AUTO(gr_egl) *egl =
-        must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         GLuint name = bound_texture(GL_TEXTURE_2D);
         glTexStorage2D(GL_TEXTURE_2D, 1, formats[i].internal, 8, 8);
@@ -194,6 +193,7 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGB4, 8, 8);
     refused(renderbuffer, GL_RENDERBUFFER, GR_ERR_UNSUPPORTED, "Use GL_RGBA8.");
     assert_gl_clean();
+    gr_egl_free(egl);
 }
 
 GROUP("storage", add_image_case)
@@ -395,6 +395,7 @@ TEST(null_arguments_are_refused)
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    assert_made(buffer);
     assert_null_invalid(gr_buffer_get_image_info(NULL), "NULL");
     assert_null_invalid(gr_buffer_array(NULL, 0, 0), "NULL");
     assert_null_invalid(gr_buffer_mipmapped_array(NULL), "NULL");

@@ -164,7 +164,7 @@ TEST(a_refused_fetch_does_not_write_the_staging_buffer)
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
     GR_AUTO(gr_resource) *staging = must_register(gl_buffer_pattern(MOST_BYTES, 5));
     GR_AUTO(gr_resource) *slot = must_register(gl_buffer_pattern(MOST_BYTES, 5));
-    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&slot, 1, NULL));
+    gr_ring *ring = must_make(gr_ring_create(&slot, 1, NULL));
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
     gr_tensor *words = new_tensor(GR_DTYPE_U32, HEIGHT, WIDTH, 4);
@@ -172,6 +172,7 @@ TEST(a_refused_fetch_does_not_write_the_staging_buffer)
     assert_unwritten(framebuffer, words, staging, fx.stream, GR_ERR_INVALID_VALUE, "set `scale`");
     assert_unwritten(framebuffer, to, staging, NULL, GR_ERR_INVALID_VALUE, "stream");
     assert_unwritten(framebuffer, to, slot, fx.stream, GR_ERR_STATE, "is a slot of a ring");
+    gr_ring_free(ring);
 }
 
 /* Replaces fx.egl as the current context. Compatibility contexts accept any name. */

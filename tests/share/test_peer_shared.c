@@ -233,16 +233,18 @@ CHILD_TEST_UNLESS(shared_missing(), messages_name_devices_by_their_visible_order
     setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
     assert_ok(gr_cuda_load(true));
     fx.cu = gr_cuda();
-    GR_AUTO(gr_egl) *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1)));
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1)));
     CU(DevicePrimaryCtxRetain(&context, 0));
     CU(CtxSetCurrent(context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
-    GR_AUTO(gr_resource) *resource = must_share(SIZE);
+    gr_resource *resource = must_share(SIZE);
     gr_resource_describe(resource, text, sizeof(text));
     const char *storage = strstr(text, named(1)), *computing = strstr(text, named(0));
     ck_assert_msg(storage && computing && storage < computing, "%s", text);
     fill_mapped(resource, 0x55);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x55);
+    gr_resource_free(resource);
+    gr_egl_free(egl);
     return 0;
 }
 

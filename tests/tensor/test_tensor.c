@@ -278,7 +278,7 @@ TEST(a_view_beyond_its_tensor_is_refused)
         must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){5, 5});
-    GR_AUTO(gr_tensor) *view = must_make(gr_tensor_view(tensor, &desc));
+    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
     desc.offset = 1;
     assert_null_invalid(gr_tensor_view(tensor, &desc),
                         "which has 100 bytes: the shape needs 100 from byte 1 on");
@@ -288,12 +288,14 @@ TEST(a_view_beyond_its_tensor_is_refused)
     desc.strides = (const int64_t[]){-20, 4};
     assert_null_invalid(gr_tensor_view(tensor, &desc), "spans 80 bytes before it");
     desc.offset = 80;
-    GR_AUTO(gr_tensor) *flipped = must_make(gr_tensor_view(tensor, &desc));
+    gr_tensor *flipped = must_make(gr_tensor_view(tensor, &desc));
     desc.memory = GR_MEMORY_HOST;
     assert_null_invalid(gr_tensor_view(tensor, &desc), "leave the field 0");
     desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){0},
                    .offset = 100);
-    GR_AUTO(gr_tensor) *empty = must_make(gr_tensor_view(tensor, &desc));
+    gr_tensor_free(must_make(gr_tensor_view(tensor, &desc)));
+    gr_tensor_free(flipped);
+    gr_tensor_free(view);
 }
 
 GROUP("threads", add_case)
@@ -307,9 +309,10 @@ static gr_tensor *handed;
 static void hand_over(gr_tensor *tensor)
 {
     pthread_mutex_lock(&handing);
-    GR_AUTO(gr_tensor) *found = handed;
+    gr_tensor *found = handed;
     handed = tensor;
     pthread_mutex_unlock(&handing);
+    gr_tensor_free(found);
 }
 
 static void *work(void *stream_of)

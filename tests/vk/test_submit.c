@@ -346,9 +346,10 @@ GROUP("memory", add_case)
 
 static void begin_and_end(size_t from, size_t n)
 {
-    GR_AUTO(gr_submit) *first = must_make(gr_submit_begin(resources + from, n));
+    gr_submit *first = must_make(gr_submit_begin(resources + from, n));
     gr_submit *second = must_make(gr_submit_begin(resources, from));
     run_and_commit(second);
+    gr_submit_free(first);
 }
 
 TEST(a_loop_of_submits_allocates_nothing)
