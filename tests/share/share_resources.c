@@ -231,11 +231,9 @@ VULKAN_TEST(application_data_is_sent_with_a_resource)
         size_t size = 12345;
         memset(got, 0, sizeof(got));
         assert_ok(gr_resource_send(pair.here, resource, sent, sizes[i], SOON));
-        gr_resource *taken =
-            must_make(gr_resource_receive(pair.there, got, sizeof(got), &size, SOON));
+        gr_resource_free(must_make(gr_resource_receive(pair.there, got, sizeof(got), &size, SOON)));
         ck_assert_uint_eq(size, sizes[i]);
         ck_assert(memcmp(got, sent, size) == 0);
-        gr_resource_free(taken);
     }
     pair_close(&pair);
 }
