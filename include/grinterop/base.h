@@ -67,13 +67,18 @@ template <typename T, size_t rest> inline T gr_init_of()
 #define GR_NEW_FIELD(type) _Alignas(unsigned long long) type
 #endif
 
-/* Internal: C++ projects may warn about casts of C, which need none from `void *`. */
+/* Internal to constants that are handles: C++ projects may warn about casts of C. */
 #ifdef __cplusplus
 #define GR_HANDLE_(type, value) (reinterpret_cast<type>(static_cast<size_t>(value)))
-#define GR_CAST_(type, value)   (static_cast<type>(value))
 #else
 #define GR_HANDLE_(type, value) ((type)(size_t)(value))
-#define GR_CAST_(type, value)   (value)
+#endif
+
+/* Internal: converts a `void *`, which C does by itself. */
+#ifdef __cplusplus
+#define GR_CAST_(type, value) (static_cast<type>(value))
+#else
+#define GR_CAST_(type, value) (value)
 #endif
 
 /* ---- Errors ---------------------------------------------------------------------------------- */

@@ -393,9 +393,10 @@ typedef struct gr_gl_image_desc {
      */
     unsigned int internal_format;
 
-    unsigned width, height; /* of level 0 in texels */
-    unsigned depth;         /* of a 3D texture, or the number of layers of an array; 0 means 1 */
-    unsigned levels;        /* the number of mip levels; 0 means 1 */
+    unsigned width;  /* of level 0 in texels */
+    unsigned height; /* of level 0 in texels */
+    unsigned depth;  /* of a 3D texture, or the number of layers of an array; 0 means 1 */
+    unsigned levels; /* the number of mip levels; 0 means 1 */
 } gr_gl_image_desc;
 
 /*

@@ -61,13 +61,14 @@
 
 namespace grinterop
 {
-/*
- * A failure, with copies of the fields of gr_error. what() has the message, the call and the code.
- * The names are arrays instead of std::string, because copying an exception must not fail.
- */
+/* A failure. what() has the message, the call and the code. */
 class error : public std::runtime_error
 {
 public:
+    /*
+     * The fields of gr_error. The names are arrays instead of std::string, because copying an
+     * exception must not fail.
+     */
     gr_status status;
     gr_error_domain domain;
     int code;
@@ -477,11 +478,12 @@ class tensor : public owner<gr_tensor>
 {
 public:
     using owner::owner;
-    /* gr_tensor_create(), gr_tensor_from_memory(). */
+    /* gr_tensor_create(). */
     static tensor create(const gr_tensor_desc &desc, CUstream stream)
     {
         return tensor(gr_tensor_create(&desc, stream));
     }
+    /* gr_tensor_from_memory(). */
     static tensor from_memory(const gr_tensor_desc &desc, void *data, CUstream ready_on,
                               gr_tensor_end_fn end = nullptr, void *user = nullptr)
     {

@@ -46,12 +46,14 @@ extern "C" {
 
 /* A mapped image, as the driver describes it. Owned by the library. */
 typedef struct gr_image_info {
-    size_t width, height, depth; /* of level 0 in texels; height and depth are at least 1 */
-    unsigned levels;             /* mip levels with storage */
-    unsigned layers;             /* array layers, or the 6 faces of a cube; at least 1 */
-    bool cube;                   /* the layers are the faces of a cube */
-    bool layered;                /* the CUDA array of a level contains all layers */
-    bool srgb;                   /* colours are sRGB encoded */
+    size_t width;      /* of level 0 in texels */
+    size_t height;     /* of level 0 in texels, at least 1 */
+    size_t depth;      /* of level 0 in texels, at least 1 */
+    unsigned levels;   /* mip levels with storage */
+    unsigned layers;   /* array layers, or the 6 faces of a cube; at least 1 */
+    bool cube;         /* the layers are the faces of a cube */
+    bool layered;      /* the CUDA array of a level contains all layers */
+    bool srgb;         /* colours are sRGB encoded */
     bool normalized;   /* the graphics API reads integers as numbers from 0 to 1, or -1 to 1 */
     unsigned format;   /* of one channel, such as GR_FORMAT_FLOAT; or packed or compressed */
     unsigned channels; /* 1, 2 or 4, because CUDA sees 3 as 4; 3 only in BC6H and packed texels */
@@ -152,7 +154,8 @@ typedef struct gr_texture_options {
      */
     bool whole;
 
-    unsigned level, layer; /* without `whole`: the level and layer */
+    unsigned level; /* without `whole` */
+    unsigned layer; /* without `whole` */
 
     gr_filter mip_filter; /* with `whole`: the filter between levels */
     float mip_bias;       /* with `whole`: is added to the level that a kernel passes */
