@@ -20,10 +20,9 @@ struct gl_wish;
 /* ---- Checks: check.c ------------------------------------------------------------------------- */
 
 /*
- * Records what is missing. The OpenGL context and a CUDA context are current. *drawing receives the
- * CUDA device that draws and has the storage. `wish` is the object, or NULL for any buffer. This is
- * the device of the CUDA context, or, for buffers, a device whose memory the CUDA device can
- * access.
+ * Records what is missing. The OpenGL context and a CUDA context are current. Sets *drawing to the
+ * CUDA device that draws and has the storage: the device of the CUDA context, or, for buffers, a
+ * device whose memory the CUDA device can access. `wish` is the object, or NULL for any buffer.
  */
 gr_status gl_memory_check(const struct gl_context *context, const struct gl_wish *wish,
                           CUdevice *drawing);

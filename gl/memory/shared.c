@@ -60,8 +60,9 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     struct gl_timeline *t = timeline_of(resources[0]);
     gr_status status = GR_OK;
     /*
-     * A binary semaphore can be signalled again only after OpenGL has waited for CUDA's signal. If
-     * that signal never came, because a map failed or a ring dropped the frame, the thread waits.
+     * A binary semaphore can be signalled again only after OpenGL has waited for the signal of
+     * CUDA. If that signal never came, because a map failed or a ring dropped the frame, the thread
+     * waits.
      */
     if (t->waits == GL_WAITS_HOST || (t->waits == GL_WAITS_BINARY && t->under_way)) {
         glFinish();

@@ -29,7 +29,7 @@ static _Thread_local gr_error shown;
 static _Thread_local unsigned attempts;
 /* the CUDA function that the program called; NULL: use the name of the failed call */
 static _Thread_local const char *programs_call;
-static _Thread_local const char *outer; /* gr_call outside of the program's call */
+static _Thread_local const char *outer; /* gr_call before gr_error_call_begin() */
 /* threads of the library are in no public function */
 _Thread_local const char *gr_call = "grinterop";
 

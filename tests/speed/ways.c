@@ -83,7 +83,7 @@ UNRECORDED static void print(const void *function, char end)
         printf("-%c", end);
 }
 
-/* Prints what was recorded if this repetition is the last. */
+/* Prints the record of the last repetition. */
 UNRECORDED static void end(const char *operation, bool done, int repetition)
 {
     records = false;

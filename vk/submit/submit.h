@@ -138,7 +138,7 @@ gr_status vk_submit_take_uses(struct vk_submit *m);
 /* Records the barriers. */
 gr_status vk_submit_record(struct vk_submit *m);
 
-/* Notes who has each resource after the commit. */
+/* Notes whether CUDA or Vulkan has each resource after the commit. */
 void vk_submit_note_uses(const struct vk_submit *m);
 
 #endif

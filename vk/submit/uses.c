@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How a submit uses its resources: the barriers of each one, and who has it afterwards. */
+/* How a submit uses its resources: the barriers, and the API that has each one afterwards. */
 #include "vk/submit/submit.h"
 
 #include <stdio.h>

@@ -247,7 +247,7 @@ gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *si
                              bool *done)
 {
     const gr_resource *first = side->resources[0];
-    /* This thread has to wait for the peer's work if the graphics API cannot. */
+    /* This thread waits for the work of the peer if the graphics API cannot. */
     const bool waits =
         !side->is_cuda && first->backend->waits_in_thread && first->backend->waits_in_thread(first);
     const uint64_t last = waits ? last_in(link, side, n) : 0;
