@@ -41,9 +41,8 @@ class Running:
         sys.setswitchinterval(100)  # the thread keeps the GIL until its call waits without it
         self.thread.start()
         self.begun.wait()
+        time.sleep(0.1 if getattr(sys, "_is_gil_enabled", lambda: True)() else 0.5)
         sys.setswitchinterval(interval)
-        if not getattr(sys, "_is_gil_enabled", lambda: True)():
-            time.sleep(0.5)
         assert self.error is None
         return self
 
@@ -70,8 +69,9 @@ def held(launch_host):  # noqa: F811
 def gated(held, launch_host):  # noqa: F811
     """Blocks the stream until the event that it returns is set."""
     def block():
-        gate = threading.Event()
-        launch_host(lambda: gate.wait(20))
+        gate, entered = threading.Event(), threading.Event()
+        launch_host(lambda: (entered.set(), gate.wait(20)))
+        assert entered.wait(20)  # its own wait for the GIL would end the turn of another thread
         return gate
     return block
 
