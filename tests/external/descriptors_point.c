@@ -297,21 +297,27 @@ static bool begin_and_commit(gr_resource *const resources[], size_t n)
     return submit && gr_submit_commit(submit) == GR_OK;
 }
 
+struct batch_row {
+    size_t pairs;
+    bool neighbours; /* the resources of a pair are neighbours: the first has more than the last */
+};
+
 /*
  * gr_map_many() waits once for each semaphore, all in one driver call, and a release signals each
  * semaphore once. Tested with one pair for all resources, and with more pairs than the initial
  * capacity of the library.
  */
-static const char *batch(const void *row)
+static const char *batch(const void *arg)
 {
-    const size_t pairs = *(const size_t *)row;
+    const struct batch_row *row = arg;
+    const size_t pairs = row->pairs;
     gr_semaphore *pair[BATCH][2];
     gr_resource *resources[BATCH];
     gr_buffer *buffers[BATCH];
+    for (size_t i = 0; i < 2 * pairs; i++)
+        pair[i / 2][i % 2] = semaphore_of(&semaphore_types[8]);
     for (size_t i = 0; i < BATCH; i++) {
-        for (size_t k = 0; k < 2; k++)
-            pair[i][k] = i < pairs ? semaphore_of(&semaphore_types[8]) : pair[i % pairs][k];
-        resources[i] = resource_with(pair[i]);
+        resources[i] = resource_with(pair[row->neighbours ? i * pairs / BATCH : i % pairs]);
         REQUIRE(resources[i]);
     }
     REQUIRE(begin_and_commit(resources, BATCH));
@@ -364,5 +370,7 @@ void point_cases(void)
     run_case("points", "a barrier precedes the signals", barrier_before_signal, NULL);
     run_case("points", "a refused barrier is tried once per semaphore", no_barriers, NULL);
     for (size_t pairs = 1; pairs <= BATCH; pairs++)
-        run_case("points", "map_many waits and signals once per semaphore", batch, &pairs);
+        for (size_t k = 0; k < 2; k++)
+            run_case("points", "map_many waits and signals once per semaphore", batch,
+                     &(struct batch_row){pairs, directions[k]});
 }
