@@ -162,9 +162,20 @@ void download_tensor(gr_tensor *from)
     tensor_to_host(from, fetched, gr_tensor_get_info(from)->bytes);
 }
 
+/* Counts the framebuffers and renderbuffers, whose names drivers give from 1 on. */
+static int count_framebuffers(void)
+{
+    int count = 0;
+    for (GLuint name = 1; name < 256; name++)
+        count += glIsFramebuffer(name) + glIsRenderbuffer(name);
+    return count;
+}
+
 void must_fetch(GLuint framebuffer, gr_tensor *to, const gr_framebuffer_options *options)
 {
+    const int before = count_framebuffers();
     assert_ok(gr_fetch_framebuffer(framebuffer, to, options, fx.stream));
+    ck_assert_int_eq(count_framebuffers(), before);
     assert_gl_clean();
     download_tensor(to);
 }
