@@ -81,20 +81,17 @@ static gr_status take(struct work *w, const gr_publish_options *options)
 
 static gr_status refuse_ring(const struct work *w)
 {
-    if (!w->options.ring && !w->options.timeout_ms)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "The options have a ring or a timeout, which are for gr_publish() and "
-                   "gr_fetch() without a resource: pass a resource of NULL, or leave both 0.");
+    GR_REFUSE_IF(w->options.ring || w->options.timeout_ms,
+                 "The options have a ring or a timeout, which are for gr_publish() and gr_fetch() "
+                 "without a resource: pass a resource of NULL, or leave both 0.");
+    return GR_OK;
 }
 
 static gr_status check_flags(const struct work *w, const gr_resource *resource)
 {
-    if (w->fetch || gr_resource_writes(resource))
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_STATE,
-        "The resource was registered or mapped read_only: to write, do so without read_only.");
+    static const char text[] =
+        "The resource was registered or mapped read_only: to write, do so without read_only.";
+    return w->fetch || gr_resource_writes(resource) ? GR_OK : gr_fail(GR_ERR_STATE, text);
 }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
@@ -451,6 +448,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
 {
     GR_ENTERED entered = 0;
     struct planned planned;
+    const gr_map_options reads = GR_INIT(gr_map_options, .access = GR_MAP_READ_ONLY);
     struct gr_use use = {.resources = &resource,
                          .n = 1,
                          .stream = w->stream,
@@ -462,6 +460,8 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     w->planned = &planned;
     GR_TRY(gr_resource_check(resource));
     GR_TRY(check_options(w, resource, options));
+    if (w->fetch && resource->backend->transport != GR_TRANSPORT_INTEROP)
+        use.options = &reads; /* what is only read is not copied back */
     GR_TRY(gr_use_check(&use, &entered));
     GR_TRY(check_before_map(w, resource));
     GR_TRY(gr_use_map(&use));
