@@ -15,6 +15,9 @@
  */
 TCase *add_shared_case(Suite *suite, const char *name);
 
+/* Adds the set-up and teardown of way_missing() to a case. Returns the case. */
+TCase *with_ways(TCase *tcase);
+
 /* A test is skipped if this OpenGL cannot share storage with CUDA. */
 #define SHARED_TEST(...) TEST_UNLESS(shared_missing(), __VA_ARGS__)
 

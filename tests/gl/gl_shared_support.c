@@ -42,9 +42,14 @@ static void collect(void)
     ck_assert_uint_eq(pretend_counts.alive, 0);
 }
 
+TCase *with_ways(TCase *tcase)
+{
+    return with_fixture(with_first_use(tcase, use_pretended), allow_all, collect);
+}
+
 TCase *add_shared_case(Suite *suite, const char *name)
 {
-    return with_fixture(with_first_use(add_case(suite, name), use_pretended), allow_all, collect);
+    return with_ways(add_case(suite, name));
 }
 
 const char *way_missing(int way)

@@ -109,7 +109,7 @@ struct listed {
     TCase *cases[5];
     const char *tag; /* NULL, but in an entry of TAG() */
     const TTest *test;
-    int count;
+    int first, count; /* the range of its _i */
     struct listed *next;
 };
 void list_here(struct listed *listed);

@@ -370,7 +370,7 @@ static void build_listed(Suite *suite)
             if (l->tag)
                 tcase_set_tags(cases[i], l->tag);
             else
-                tcase_add_loop_test(cases[i], l->test, 0, l->count);
+                tcase_add_loop_test(cases[i], l->test, l->first, l->first + l->count);
         }
     }
 }

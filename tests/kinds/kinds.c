@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The table of all kinds, the steps that are common to them, and FACT(). See kinds.h. */
+#define _GNU_SOURCE
+#include "kinds_parts.h"
+
+#include <cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/drivers/fault_driver.h"
+#include "tests/gl/gl_shared.h"
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+#define OPENGL_BUFFER .write = gl_buffer_write, .read = gl_buffer_read, .delay = gl_delay
+#define OPENGL_IMAGE                                                                               \
+    .is_image = true, .write = gl_image_write, .read = gl_image_read, .delay = gl_delay
+#define VULKAN_BUFFER .write = vk_buffer_write, .read = vk_buffer_read, .delay = vk_delay
+#define VULKAN_IMAGE                                                                               \
+    .is_image = true, .write = vk_image_write, .read = vk_image_read, .delay = vk_delay
+#define VULKAN_MEMORY .write = vk_memory_write, .read = vk_memory_read, .delay = vk_delay
+
+/* The object belongs to the application. */
+#define OPENGL_OBJECT .make = make_registered, .end = end_gl, .survives = true
+#define VULKAN_OBJECT .end = end_vk, .survives = true
+
+#define SUBMIT_COPIES "the copy to Vulkan is part of a submit of the resource"
+
+const struct kind kinds[] = {
+    {"interop buffer", OPENGL_BUFFER, OPENGL_OBJECT, .missing = interop_missing,
+     .transport = GR_TRANSPORT_INTEROP, .says = "interop"},
+    {"interop image", OPENGL_IMAGE, OPENGL_OBJECT, .missing = interop_missing,
+     .transport = GR_TRANSPORT_INTEROP, .says = "interop"},
+    {"copied OpenGL buffer", OPENGL_BUFFER, OPENGL_OBJECT, .missing = copy_missing,
+     .transport = GR_TRANSPORT_COPY, .says = "copy"},
+    {"OpenGL buffer copied through pinned memory", OPENGL_BUFFER, .make = make_pinned,
+     .end = end_gl, .survives = true, .missing = pinned_missing, .transport = GR_TRANSPORT_COPY,
+     .says = "through pinned host memory"},
+    {"copied OpenGL image", OPENGL_IMAGE, OPENGL_OBJECT, .missing = copy_missing,
+     .transport = GR_TRANSPORT_COPY, .says = "copy"},
+    {"OpenGL image copied through pinned memory", OPENGL_IMAGE, .make = make_pinned, .end = end_gl,
+     .survives = true, .missing = pinned_missing, .transport = GR_TRANSPORT_COPY,
+     .says = "through pinned host memory"},
+    {"OpenGL buffer by peer", OPENGL_BUFFER, OPENGL_OBJECT, .missing = staging_missing,
+     .transport = GR_TRANSPORT_PEER, .says = "peer"},
+    {"OpenGL image by peer", OPENGL_IMAGE, OPENGL_OBJECT, .missing = staging_missing,
+     .transport = GR_TRANSPORT_PEER, .says = "peer"},
+    {"OpenGL buffer in flight", OPENGL_BUFFER, OPENGL_OBJECT, .missing = flight_missing,
+     .in_flight = 3, .transport = GR_TRANSPORT_PEER, .says = "3 staging buffers"},
+    {"OpenGL image in flight", OPENGL_IMAGE, OPENGL_OBJECT, .missing = flight_missing,
+     .in_flight = 3, .transport = GR_TRANSPORT_PEER, .says = "3 staging"},
+    {"shared OpenGL buffer by timelines", OPENGL_BUFFER, .make = make_shared,
+     .missing = timelines_missing, .transport = GR_TRANSPORT_SHARED, .says = "timeline semaphores"},
+    {"shared OpenGL image by timelines", OPENGL_IMAGE, .make = make_shared,
+     .missing = timelines_missing, .transport = GR_TRANSPORT_SHARED, .says = "timeline semaphores"},
+    {"shared OpenGL buffer by binary semaphores", OPENGL_BUFFER, .make = make_shared,
+     .missing = binaries_missing, .transport = GR_TRANSPORT_SHARED, .says = "binary semaphores"},
+    {"shared OpenGL image by binary semaphores", OPENGL_IMAGE, .make = make_shared,
+     .missing = binaries_missing, .transport = GR_TRANSPORT_SHARED, .says = "binary semaphores"},
+    {"shared OpenGL buffer by host waits", OPENGL_BUFFER, .make = make_shared,
+     .missing = host_waits_missing, .transport = GR_TRANSPORT_SHARED, .says = "host waits"},
+    {"shared OpenGL image by host waits", OPENGL_IMAGE, .make = make_shared,
+     .missing = host_waits_missing, .transport = GR_TRANSPORT_SHARED, .says = "host waits"},
+    {"OpenGL buffer of a tensor", OPENGL_BUFFER, .make = make_of_tensor, .missing = tensor_missing,
+     .transport = GR_TRANSPORT_SHARED, .says = "tensor"},
+    {"imported Vulkan buffer", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_imported,
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+    {"imported Vulkan image", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_imported,
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+    {"created Vulkan buffer", VULKAN_BUFFER, .make = make_created, .end = end_vk,
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+    {"created Vulkan image", VULKAN_IMAGE, .make = make_created, .end = end_vk,
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+    {"copied Vulkan buffer", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_copied,
+     .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_COPY,
+     .says = "copy"},
+    {"copied Vulkan image", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_copied,
+     .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_COPY,
+     .says = "copy"},
+    {"Vulkan buffer by peer", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_copied,
+     .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_PEER,
+     .says = "peer"},
+    {"Vulkan image by peer", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_copied,
+     .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_PEER,
+     .says = "peer"},
+    {"Vulkan buffer in flight", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_copied, .in_flight = 3,
+     .lost_by_close = SUBMIT_COPIES, .missing = vk_flight_missing, .transport = GR_TRANSPORT_COPY,
+     .says = "3"},
+    {"Vulkan image in flight", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_copied, .in_flight = 3,
+     .lost_by_close = SUBMIT_COPIES, .missing = vk_flight_missing, .transport = GR_TRANSPORT_COPY,
+     .says = "3"},
+    {"external memory", VULKAN_MEMORY, VULKAN_OBJECT, .is_unordered = true, .make = make_external,
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+    {"received buffer", VULKAN_MEMORY, VULKAN_OBJECT, .is_unordered = true, .make = make_received,
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+};
+
+const size_t kind_count = sizeof(kinds) / sizeof(kinds[0]);
+
+const struct kind *kind_named(const char *name)
+{
+    for (size_t i = 0; i < kind_count; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    fprintf(stderr, "there is no kind \"%s\"\n", name);
+    exit(1);
+}
+
+const char *kind_missing(const struct kind *kind, unsigned flags)
+{
+    return kind->missing(flags);
+}
+
+/* ---- Things ---------------------------------------------------------------------------------- */
+
+#define MOST_THINGS 64
+
+static struct thing *things[MOST_THINGS]; /* those of the case that have not ended */
+static unsigned char *patterns;           /* of each seed, in pinned memory */
+
+/* The memory is pinned so that no copy waits for the stream. */
+static unsigned char *pattern_of(unsigned seed)
+{
+    ck_assert_uint_lt(seed, THING_SEEDS);
+    if (!patterns) {
+        void *memory = NULL;
+        CU(MemHostAlloc(&memory, THING_SEEDS * THING_SIZE, CU_MEMHOSTALLOC_PORTABLE));
+        patterns = memory;
+        for (unsigned i = 0; i < THING_SEEDS; i++)
+            pattern_fill(patterns + i * THING_SIZE, THING_SIZE, i);
+    }
+    return patterns + seed * THING_SIZE;
+}
+
+struct thing *thing_try(const struct kind *kind, unsigned flags)
+{
+    size_t i = 0;
+    while (i < MOST_THINGS && things[i])
+        i++;
+    ck_assert_uint_lt(i, MOST_THINGS);
+    struct thing *thing = calloc(1, sizeof(*thing));
+    ck_assert_ptr_nonnull(thing);
+    thing->kind = kind;
+    thing->flags = flags;
+    things[i] = thing;
+    kind->make(thing);
+    return thing;
+}
+
+struct thing *thing_make(const struct kind *kind, unsigned flags)
+{
+    struct thing *thing = thing_try(kind, flags);
+    ck_assert_msg(thing->resource, "%s: %s", kind->name, error_text());
+    ck_assert_int_eq(gr_resource_get_info(thing->resource)->transport, kind->transport);
+    return thing;
+}
+
+void thing_free(struct thing *thing)
+{
+    gr_resource_free(thing->resource);
+    thing->resource = NULL;
+}
+
+void thing_end(struct thing *thing)
+{
+    for (size_t i = 0; i < MOST_THINGS; i++)
+        if (things[i] == thing)
+            things[i] = NULL;
+    thing_free(thing);
+    if (thing->kind->end)
+        thing->kind->end(thing);
+    free(thing);
+}
+
+void thing_write(struct thing *thing, unsigned seed)
+{
+    thing->kind->write(thing, pattern_of(seed));
+}
+
+const char *thing_differs(struct thing *thing, unsigned seed)
+{
+    unsigned char bytes[THING_SIZE];
+    memset(bytes, 0xEE, sizeof(bytes));
+    thing->kind->read(thing, bytes);
+    return pattern_differs(bytes, THING_SIZE, seed);
+}
+
+gr_buffer *thing_map_on(struct thing *thing, CUstream stream)
+{
+    gr_buffer *buffer = gr_map(thing->resource, stream);
+    ck_assert_msg(buffer, "%s: %s", thing->kind->name, error_text());
+    return buffer;
+}
+
+gr_buffer *thing_map(struct thing *thing)
+{
+    return thing_map_on(thing, fx.stream);
+}
+
+static void copy_on(struct thing *thing, gr_buffer *buffer, unsigned char *host, bool write,
+                    CUstream stream)
+{
+    if (thing->kind->is_image) {
+        const CUDA_MEMCPY2D copy = array_copy(gr_buffer_array(buffer, 0, 0), host,
+                                              THING_SIZE / THING_SIDE, THING_SIDE, write);
+        CU(Memcpy2DAsync(&copy, stream));
+        return;
+    }
+    ck_assert_uint_eq(gr_buffer_size(buffer), THING_SIZE);
+    if (write)
+        CU(MemcpyHtoDAsync(gr_buffer_ptr(buffer), host, THING_SIZE, stream));
+    else
+        CU(MemcpyDtoHAsync(host, gr_buffer_ptr(buffer), THING_SIZE, stream));
+}
+
+void thing_cuda_write_on(struct thing *thing, gr_buffer *buffer, unsigned seed, CUstream stream)
+{
+    copy_on(thing, buffer, pattern_of(seed), true, stream);
+}
+
+void thing_cuda_write(struct thing *thing, gr_buffer *buffer, unsigned seed)
+{
+    thing_cuda_write_on(thing, buffer, seed, gr_buffer_get_info(buffer)->stream);
+}
+
+const char *thing_cuda_differs(struct thing *thing, gr_buffer *buffer, unsigned seed)
+{
+    unsigned char bytes[THING_SIZE];
+    memset(bytes, 0xEE, sizeof(bytes));
+    CUstream stream = gr_buffer_get_info(buffer)->stream;
+    copy_on(thing, buffer, bytes, false, stream);
+    CU(StreamSynchronize(stream));
+    return pattern_differs(bytes, THING_SIZE, seed);
+}
+
+void thing_fill(struct thing *thing, unsigned seed)
+{
+    gr_buffer *buffer = thing_map(thing);
+    thing_cuda_write(thing, buffer, seed);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/* Drivers keep descriptors of the first image, and of the first context beside another one. */
+static void use_images(void)
+{
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    gr_resource_free(must_register_image(&image, GR_READ_WRITE));
+    gr_egl_free(gr_egl_create(NULL));
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+static void end_things(void)
+{
+    gates_open();
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
+    for (size_t i = 0; i < MOST_THINGS; i++)
+        if (things[i])
+            thing_end(things[i]);
+    if (patterns)
+        CU(MemFreeHost(patterns));
+    patterns = NULL;
+    gl_kinds_end();
+}
+
+TCase *add_kinds_case(Suite *suite, const char *name)
+{
+    TCase *made = with_first_use(with_ways(add_vulkan_case(suite, name)), use_images);
+    return with_fixture(made, NULL, end_things);
+}
+
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+/* The name of the test contains the kind: "close_keeps_the_bytes[interop buffer]". */
+void fact_list(const char *title, void (*run)(int i), const char *file, int line, int times)
+{
+    for (size_t i = 0; i < kind_count; i++) {
+        TTest *test = calloc(1, sizeof(*test));
+        struct listed *listed = calloc(1, sizeof(*listed));
+        char *name = NULL;
+        if (!test || !listed || asprintf(&name, "%s[%s]", title, kinds[i].name) < 0)
+            abort();
+        *test = (TTest){name, run, file, line};
+        *listed = (struct listed){
+            .file = file, .line = line, .test = test, .first = (int)i * times, .count = times};
+        list_here(listed);
+    }
+}
+
+void fact_run(const char *title, void (*body)(struct thing *thing, int _i), unsigned flags,
+              kind_reason *excluded, int kind, int number)
+{
+    const struct kind *of = &kinds[kind];
+    static char name[200];
+    snprintf(name, sizeof(name), "%s[%s]", title, of->name);
+    case_begins(name, number);
+    const char *reason = excluded ? excluded(of) : NULL;
+    if (!reason)
+        reason = kind_missing(of, flags);
+    if (reason) {
+        skip_say(name, "%s", reason);
+        return;
+    }
+    body(thing_make(of, flags), number);
+}
+
+const char *lost_by_close(const struct kind *kind)
+{
+    return kind->lost_by_close;
+}
+
+const char *lost_by_free(const struct kind *kind)
+{
+    return kind->survives ? kind->lost_by_close : "its object ends with the resource";
+}
