@@ -176,24 +176,35 @@ void vk_delay(unsigned ms)
 
 /* ---- Objects of the application -------------------------------------------------------------- */
 
-/* The resource of the object whose memory is known, or of any object if it is copied. */
+/* Waits for the submit, since the resource may be freed at any time. */
+static void hand_over(struct thing *thing)
+{
+    if (!thing->resource)
+        return;
+    assert_ok(gr_vk_hand_over(&thing->resource, 1, VK_IMAGE_LAYOUT_UNDEFINED));
+    VK(QueueWaitIdle(vk.h->graphics));
+}
+
+/*
+ * The memory of the object is known, unless it is copied. What is copied to CUDA, and any image,
+ * must be handed over before CUDA maps it.
+ */
 static void register_buffer(struct thing *thing, gr_vk_device *device, gr_vk_buffer_desc desc)
 {
     desc.buffer = thing->buffer;
     desc.size = THING_SIZE;
     desc.in_flight = thing->kind->in_flight;
     thing->resource = gr_from_vk_buffer(device, &desc, thing->flags);
+    hand_over(thing);
 }
 
-/* Hands an image over, without which CUDA may not use it. */
 static void register_image(struct thing *thing, gr_vk_device *device, gr_vk_image_desc desc)
 {
     desc.create_info = &thing->own_image.info;
     desc.image = thing->vk_image;
     desc.in_flight = thing->kind->in_flight;
     thing->resource = gr_from_vk_image(device, &desc, thing->flags);
-    if (thing->resource)
-        assert_ok(gr_vk_hand_over(&thing->resource, 1, VK_IMAGE_LAYOUT_UNDEFINED));
+    hand_over(thing);
 }
 
 void make_imported(struct thing *thing)
@@ -248,8 +259,7 @@ void make_created(struct thing *thing)
                              THING_SIDE, THING_SIDE, 1, 0, thing->flags);
         thing->resource = thing->own_image.resource;
         thing->vk_image = thing->own_image.image;
-        if (thing->resource)
-            assert_ok(gr_vk_hand_over(&thing->resource, 1, VK_IMAGE_LAYOUT_UNDEFINED));
+        hand_over(thing);
         return;
     }
     const VkBufferCreateInfo info = vulkan_buffer_info(THING_SIZE);
