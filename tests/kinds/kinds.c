@@ -109,6 +109,9 @@ const struct kind *kind_named(const char *name)
 
 const char *kind_missing(const struct kind *kind, unsigned flags)
 {
+    if (kind->is_image && kind->transport == GR_TRANSPORT_SHARED &&
+        fx.device != fixture_drawing_device())
+        return "images are not shared between two devices";
     return kind->missing(flags);
 }
 
