@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests of gr_resource_close() and gr_resource_free(), also on a mapped resource, and of the object
- * of the driver.
+ * The object of the driver, buffers whose mapping has ended, and gr_map_gl_buffer(). The ends of
+ * all kinds of resources are in tests/facts.
  */
 #include "contract.h"
 
@@ -15,31 +15,6 @@ TEST(the_handle_is_the_graphics_resource_of_the_driver)
     CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(fx.resource)));
     ck_assert_uint_eq(pointer, gr_buffer_ptr(buffer));
     ck_assert_uint_eq(size, gr_buffer_size(buffer));
-}
-
-TEST(close_ends_the_registration)
-{
-    void *handle = driver_handle(fx.resource);
-    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_get_info(fx.resource)->closed);
-    ck_assert(!gr_resource_get_info(fx.resource)->mapped);
-    ck_assert_ptr_null(driver_handle(fx.resource));
-    assert_unregistered(handle);
-}
-
-TEST(close_while_mapped_clears_the_gr_buffer)
-{
-    void *handle = driver_handle(fx.resource);
-    gr_buffer *buffer = must_map(fx.resource);
-    cuda_fill(buffer, 0x42);
-    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_get_info(fx.resource)->closed);
-    ck_assert(!gr_resource_get_info(fx.resource)->mapped);
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
-    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    assert_unregistered(handle);
-    assert_gl_bytes(fx.name, SIZE, 0x42);
-    assert_ok(gr_buffer_release(buffer));
 }
 
 TEST(old_unreleased_buffers_are_distinct)
@@ -59,51 +34,6 @@ TEST(old_unreleased_buffers_are_distinct)
 }
 
 GROUP("lifetimes", add_case)
-
-TEST(a_mapping_keeps_a_freed_resource_alive)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    gr_resource *resource = must_register(name);
-    void *handle = driver_handle(resource);
-    gr_buffer *buffer = must_map(resource);
-    start_listening();
-    gr_resource_free(resource);
-    ck_assert_int_eq(seen.closed, 0);
-    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    fill_and_release(buffer, 0x71);
-    stop_listening();
-    ck_assert_int_eq(seen.closed, 1);
-    ck_assert_int_eq(seen.warnings, 0);
-    assert_unregistered(handle);
-    assert_gl_bytes(name, SIZE, 0x71);
-}
-
-TEST(free_without_a_mapping_ends_the_registration_at_once)
-{
-    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
-    void *handle = driver_handle(resource);
-    assert_ok(gr_buffer_release(must_map(resource)));
-    start_listening();
-    gr_resource_free(resource);
-    stop_listening();
-    ck_assert_int_eq(seen.closed, 1);
-    ck_assert_int_eq(seen.warnings, 0);
-    assert_unregistered(handle);
-}
-
-TEST(a_buffer_unmapped_before_free_must_still_be_released)
-{
-    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
-    void *handle = driver_handle(resource);
-    gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_resource_unmap(resource, fx.stream));
-    gr_resource_free(resource);
-    assert_unregistered(handle);
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
-    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    assert_ok(gr_buffer_release(buffer));
-}
 
 TEST(release_after_map_gl_buffer_ends_the_registration)
 {

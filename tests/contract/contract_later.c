@@ -7,16 +7,6 @@
 
 GROUP("deferred releases", add_sharing_case)
 
-/* The resource of the case, by interop, copy or sharing, and the name of its buffer. */
-static gr_resource *resource;
-static GLuint name;
-
-static const char *unmade(int kind)
-{
-    resource = make_resource(kind, &name);
-    return resource ? NULL : error_text();
-}
-
 /* Frees the objects that were set aside in the current OpenGL context. */
 static void collect(void)
 {
@@ -34,67 +24,6 @@ TEST(release_later_on_the_right_thread_releases_at_once)
     gr_clear_error();
     gr_buffer_release_later(buffer);
     assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
-}
-
-TEST_UNLESS(unmade(_i), release_later_on_another_thread_is_done_by_the_next_call, 3)
-{
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x22);
-    CU(StreamSynchronize(fx.stream));
-    elsewhere(release_elsewhere, buffer);
-    ck_assert(gr_resource_get_info(resource)->mapped);
-    assert_invalid(gr_buffer_release(buffer), "released already");
-    collect();
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    assert_gl_bytes(name, SIZE, 0x22);
-    gr_resource_free(resource);
-}
-
-TEST_UNLESS(unmade(_i), maps_after_a_deferred_release_follow_the_work_of_the_buffer, 3)
-{
-    gr_buffer *first = must_map(resource);
-    cuda_fill(first, 0x23);
-    elsewhere(release_elsewhere, first);
-    gr_buffer *second = must_map(resource);
-    assert_cuda_bytes(second, 0x23);
-    assert_ok(gr_buffer_release(second));
-    assert_gl_bytes(name, SIZE, 0x23);
-    gr_resource_free(resource);
-}
-
-/* Like a garbage collector: another thread frees the buffer and its resource, in either order. */
-TEST_UNLESS(unmade(_i / 2), buffer_and_resource_can_be_freed_on_another_thread, 6)
-{
-    void *handle = _i / 2 == 0 ? driver_handle(resource) : NULL;
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x24);
-    CU(StreamSynchronize(fx.stream));
-    if (_i % 2)
-        elsewhere(free_elsewhere, resource);
-    elsewhere(release_elsewhere, buffer);
-    if (_i % 2 == 0)
-        elsewhere(free_elsewhere, resource);
-    collect();
-    if (_i / 2 == 0)
-        assert_gl_bytes(name, SIZE, 0x24);
-    if (handle)
-        assert_unregistered(handle);
-    collect();
-}
-
-TEST(close_and_free_end_deferred_releases, 2)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    gr_resource *resource = must_register(name);
-    void *handle = driver_handle(resource);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x25);
-    elsewhere(release_elsewhere, buffer);
-    if (_i)
-        assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    gr_resource_free(resource);
-    assert_unregistered(handle);
-    assert_gl_bytes(name, SIZE, 0x25);
 }
 
 /* Two mappings of one resource. gr_resource_unmap() ended the first mapping. */

@@ -410,19 +410,4 @@ VULKAN_TEST(a_failed_map_many_keeps_the_wait_that_it_queued)
     gr_resource_free(fails.resource);
 }
 
-GROUP("resources that were freed", add_streams_case)
-
-/* Catches: a map of a freed resource read freed memory. */
-TEST(map_of_a_freed_resource_is_refused, TRANSPORTS)
-{
-    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
-    need(b, transport_of(_i));
-    gr_buffer *buffer = NULL;
-    gr_resource_free(b.resource);
-    assert_null_invalid(gr_map(b.resource, fx.stream), "gr_map was given");
-    assert_null_invalid(gr_map_linear(b.resource, 0, 0, fx.stream), "gr_map_linear was given");
-    assert_invalid(gr_map_many(&b.resource, 1, fx.stream, NULL, &buffer), "gr_map_many was given");
-    ck_assert_ptr_null(buffer);
-}
-
 START(fault_control_start())

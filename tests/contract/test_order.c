@@ -293,18 +293,6 @@ TEST(release_on_stream_b_does_not_wait_for_a_third_stream)
     CU(StreamDestroy(third));
 }
 
-TEST(unmap_and_close_on_stream_b_follow_earlier_work_on_stream_a)
-{
-    for (int value = 10; value < 12; value++) {
-        GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
-        gate_open_after(gate_put(fx.stream), LATE_MS);
-        cuda_fill(buffer, value);
-        assert_ok(value == 10 ? gr_resource_unmap(fx.resource, fx.other)
-                              : gr_resource_close(fx.resource, fx.other));
-        assert_gl_bytes(fx.name, SIZE, value);
-    }
-}
-
 TEST(map_on_stream_b_follows_the_release_on_stream_a)
 {
     need_kernels();

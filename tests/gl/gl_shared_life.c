@@ -77,18 +77,6 @@ SHARED_TEST(without_semaphores_another_kind_of_wait_is_used, REFUSALS)
 
 GROUP("ends", add_shared_case)
 
-WAY_TEST(close_while_mapped_keeps_the_bytes, WAYS)
-{
-    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x13);
-    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
-    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x13);
-    gr_resource_free(resource);
-    assert_ok(gr_buffer_release(buffer));
-}
-
 WAY_TEST(a_mapping_keeps_a_freed_resource_alive, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);

@@ -82,21 +82,6 @@ VULKAN_TEST(arrays_have_the_sizes_of_the_levels)
 
 GROUP("contract", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
-VULKAN_TEST(an_unmapped_buffer_has_no_arrays)
-{
-    struct vulkan_image image =
-        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
-    gr_buffer *buffer = must_hand_over(&image);
-    assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    assert_ok(gr_resource_unmap(image.resource, GR_STREAM_OF_MAP));
-    ck_assert_ptr_null(gr_buffer_array(buffer, 0, 0));
-    assert_error(GR_ERR_STATE, 0, "");
-    assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_resource_close(image.resource, fx.stream));
-    assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    gr_resource_free(image.resource);
-}
-
 VULKAN_TEST(copies_to_a_read_only_image_are_refused)
 {
     struct vulkan_image image =

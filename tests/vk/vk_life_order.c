@@ -113,23 +113,6 @@ VULKAN_TEST(semaphores_may_outlive_their_device)
 
 GROUP("buffers and resources", add_vulkan_case)
 
-VULKAN_TEST(close_while_mapped_keeps_the_bytes)
-{
-    struct vulkan_own own = vulkan_own(SIZE, false);
-    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x21);
-    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    CU(StreamSynchronize(fx.stream));
-    ck_assert(gr_resource_get_info(resource)->closed && !gr_resource_get_info(resource)->mapped);
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
-    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    assert_vulkan_bytes(own.buffer, SIZE, 0x21);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_ok(gr_resource_close(resource, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
-}
-
 /* The close signals like a release. A wait for that signal ends. */
 VULKAN_TEST(close_while_mapped_signals_vulkan)
 {
@@ -151,18 +134,6 @@ VULKAN_TEST(close_while_mapped_signals_vulkan)
     assert_ok(gr_buffer_release(buffer));
 }
 
-VULKAN_TEST(a_mapping_keeps_a_freed_resource_alive)
-{
-    struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    gr_resource_free(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    cuda_fill(buffer, 0x23);
-    must_release(buffer);
-    assert_vulkan_bytes(own.buffer, SIZE, 0x23);
-}
-
 /* grinterop owns the VkBuffer and its memory. They end with the last mapping, not before. */
 VULKAN_TEST(a_mapping_keeps_created_vulkan_objects_alive)
 {
@@ -174,19 +145,6 @@ VULKAN_TEST(a_mapping_keeps_created_vulkan_objects_alive)
     assert_cuda_bytes(buffer, 0x24);
     assert_ok(release_on(buffer, fx.other));
     CU(StreamSynchronize(fx.other));
-}
-
-VULKAN_TEST(an_unmapped_buffer_must_still_be_released)
-{
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
-    gr_buffer *old = must_map(resource);
-    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-    ck_assert_uint_eq(gr_buffer_ptr(old), 0);
-    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-    gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_buffer_release(old));
-    ck_assert(gr_resource_get_info(resource)->mapped);
-    assert_ok(gr_buffer_release(buffer));
 }
 
 /* ---- Releases by the finalizer of a garbage collector ---------------------------------------- */
