@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Buffers that grinterop allocates in CUDA memory and shares with OpenGL: bytes in both directions,
- * descriptions, wrong arguments, and a loop that allocates nothing.
+ * descriptions and wrong arguments.
  */
 #define _GNU_SOURCE
 #include <grinterop/submit.h>
 
-#include "tests/support/allocations.h"
 #include "gl_shared.h"
 
 #include <string.h>
 
-#define SIZE  4096
-#define LOOPS 300
+#define SIZE 4096
 
 GROUP("bytes", add_shared_case)
 
@@ -168,43 +166,6 @@ SHARED_TEST(calls_preserve_pending_errors_and_bindings)
     }
     glGetIntegerv(GL_ARRAY_BUFFER_BINDING, &now);
     ck_assert_uint_eq((GLuint)now, bound);
-}
-
-GROUP("steady", add_shared_case)
-
-static gr_resource *steady[8];
-
-static void frame(GLuint unused)
-{
-    gr_buffer *buffers[8];
-    (void)unused;
-    fill_mapped(steady[0], 3);
-    assert_ok(gr_map_many(steady, 8, fx.stream, NULL, buffers));
-    assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
-}
-
-static void life(GLuint unused)
-{
-    (void)unused;
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
-    fill_mapped(resource, 1);
-}
-
-/* The first round creates the events, which are kept. */
-WAY_TEST(frames_allocate_and_leak_nothing, WAYS)
-{
-    bool counting = !sanitizer() && start_counting();
-    for (int i = 0; i < 8; i++)
-        steady[i] = must_share(SIZE, GR_READ_WRITE);
-    if (counting)
-        assert_allocates_nothing(frame, 0, 1, LOOPS);
-    assert_steady(frame, 0, sanitizer() ? 500 : 1000);
-    free_resources(steady, 8);
-}
-
-WAY_TEST(creating_and_freeing_leaks_nothing, WAYS)
-{
-    assert_steady(life, 0, sanitizer() ? 50 : 300);
 }
 
 GROUP("errors", add_shared_case)

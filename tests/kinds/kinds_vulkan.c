@@ -240,9 +240,10 @@ void make_copied(struct thing *thing)
     }
     VkMemoryRequirements needs;
     thing->buffer = vulkan_buffer(THING_SIZE, &needs);
-    VkDeviceMemory memory =
+    thing->own.buffer = thing->buffer;
+    thing->own.memory =
         vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE);
-    VK(BindBufferMemory(vk.h->device, thing->buffer, memory, 0));
+    VK(BindBufferMemory(vk.h->device, thing->buffer, thing->own.memory, 0));
     register_buffer(thing, thing->device, GR_INIT(gr_vk_buffer_desc));
 }
 
@@ -292,11 +293,12 @@ void make_received(struct thing *thing)
         unordered(thing->resource);
 }
 
-/* The buffers and the memory end with the case. */
 void end_vk(struct thing *thing)
 {
     VK(QueueWaitIdle(vk.h->graphics));
     gr_resource_free(thing->sent);
+    if (thing->own.buffer)
+        vulkan_own_free(&thing->own);
     if (thing->kind->survives && thing->kind->is_image) {
         vk.DestroyImage(vk.h->device, thing->vk_image, NULL);
         vulkan_memory_free(thing->own_image.own.memory);

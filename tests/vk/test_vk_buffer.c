@@ -4,14 +4,12 @@
  * application; several buffers in one memory; and refusals.
  */
 #define _GNU_SOURCE
-#include "tests/support/allocations.h"
 #include "tests/support/support_vulkan_case.h"
 
 #include <string.h>
 
 #define SIZE  65536
 #define BATCH 8
-#define LOOPS 1000
 
 GROUP("bytes", add_vulkan_case)
 
@@ -312,72 +310,6 @@ VULKAN_TEST(map_many_maps_vulkan_and_opengl_resources_together)
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(gr_vk_buffer(vulkan), SIZE, 0x51);
     assert_gl_bytes(name, SIZE, 0x52);
-}
-
-GROUP("loops", add_vulkan_case)
-
-static gr_resource *steady[BATCH];
-static struct vulkan_own steady_own;
-
-/* The first release on another stream creates an event, which later releases reuse. */
-static void frame(GLuint unused)
-{
-    (void)unused;
-    gr_buffer *buffer = must_map(steady[0]);
-    cuda_fill(buffer, 4);
-    assert_ok(release_on(buffer, fx.other));
-    fill_mapped(steady[0], 5);
-}
-
-static void frame_of_many(GLuint unused)
-{
-    gr_buffer *buffers[BATCH];
-    (void)unused;
-    assert_ok(gr_map_many(steady, BATCH, fx.stream, NULL, buffers));
-    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
-}
-
-static void made_life(GLuint unused)
-{
-    (void)unused;
-    GR_AUTO(gr_resource) *resource = must_create(4096, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    must_release(buffer);
-}
-
-static void registered_life(GLuint unused)
-{
-    (void)unused;
-    GR_AUTO(gr_resource) *resource = must_register_own(&steady_own, 4096, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 2);
-    must_release(buffer);
-    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-}
-
-VULKAN_TEST(frames_allocate_nothing, 2)
-{
-    need_counting();
-    make_batch(steady);
-    int fds = open_fds();
-    assert_allocates_nothing(_i ? frame_of_many : frame, 0, 1, LOOPS / 4);
-    ck_assert_int_eq(open_fds(), fds);
-    CU(StreamSynchronize(fx.stream));
-    CU(StreamSynchronize(fx.other));
-    if (!_i)
-        assert_vulkan_bytes(gr_vk_buffer(steady[0]), SIZE, 5);
-    free_batch(steady);
-}
-
-/*
- * Creating and registering each take milliseconds on a GPU, so there are fewer cycles than for
- * OpenGL.
- */
-VULKAN_TEST(creating_and_registering_leaks_nothing, 2)
-{
-    steady_own = vulkan_own(4096, false);
-    assert_steady(_i ? registered_life : made_life, 0, sanitizer() ? 50 : 200);
 }
 
 GROUP("descriptions and refusals", add_vulkan_case)
