@@ -111,6 +111,30 @@ void *point_at_import(const char *name, void *real, void *const *variable)
 
 /* ---- A call ---------------------------------------------------------------------------------- */
 
+static void (*_Atomic watching)(const struct call_seen *call);
+
+void fault_calls_watch(void (*watch)(const struct call_seen *call))
+{
+    watching = watch;
+}
+
+/*
+ * A thunk keeps the six arguments in registers at the start of what it saves, which has 28 words
+ * with the return address. The other arguments follow.
+ */
+unsigned long call_argument(const struct call_seen *call, unsigned index)
+{
+    return (unsigned long)call->arguments[index < 6 ? index : index + 22];
+}
+
+static void show(const struct point *point, const long arguments[])
+{
+    void (*watch)(const struct call_seen *call) = watching;
+    if (watch && point->kind != CALL_OTHER && point->kind != CALL_MEMORY &&
+        point->kind != CALL_SYSTEM)
+        watch(&(struct call_seen){point->name, point->kind, arguments});
+}
+
 /* Returns the library of grinterop that makes the call, by the return address; NULL for others. */
 static const struct library_code *library_of(const void *caller)
 {
@@ -300,6 +324,7 @@ void *fault_calls_called(unsigned long *slot, const void *caller, struct outcome
     const struct point *point = &points[*slot];
     void *real = point->variable ? *point->variable : point->real;
     outcome->how = HOW_JUMP;
+    show(point, arguments);
     if (!is_grinterops(point, caller))
         return real;
     pthread_mutex_lock(&lock);

@@ -52,6 +52,26 @@ struct call_fault {
     void (*at_loss)(void); /* called before the first failure if `lasts` is set; or NULL */
 };
 
+/*
+ * A call of CUDA, OpenGL, EGL or Vulkan that is about to happen. `arguments` is for call_argument()
+ * below; arguments of floating point are not among them.
+ */
+struct call_seen {
+    const char *name;
+    enum call_kind kind;
+    const long *arguments;
+};
+
+/* Argument `index`, counted from 0. The upper half of an argument of 32 bits is undefined. */
+unsigned long call_argument(const struct call_seen *call, unsigned index);
+
+/*
+ * Passes each such call to `watch` on the thread that makes it, until it is NULL again. The program
+ * must make none meanwhile: a function of the API may have been called by grinterop at its end, so
+ * that the return address is not of grinterop.
+ */
+void fault_calls_watch(void (*watch)(const struct call_seen *call));
+
 /* The failure that happened. */
 struct call_hit {
     const char *function; /* NULL: no call was left to fail */
