@@ -91,7 +91,8 @@ static void write_batch(const struct call_seen *call)
     const CUstreamBatchMemOpParams *operations = ARG_TO(CUstreamBatchMemOpParams, 2);
     put_stream((CUstream)ARG(0));
     for (int i = 0; i < ARG_INT(1); i++)
-        put(" operation=%d", (int)operations[i].operation);
+        put(" operation=%d barrier=0x%x", (int)operations[i].operation,
+            operations[i].memoryBarrier.flags);
     put(" flags=0x%x", (unsigned)ARG(3));
 }
 

@@ -154,14 +154,20 @@ static gr_resource *make(const char *create, const char *hand_over)
     return made;
 }
 
-static void map_and_release(gr_resource *resource, gr_map_access access, const char *map,
-                            const char *release)
+static void map_on(gr_resource *resource, CUstream stream, gr_map_access access, const char *map,
+                   const char *release)
 {
     const gr_map_options options = GR_INIT(gr_map_options, .access = access);
     begin(map);
-    gr_buffer *buffer = must_make(gr_map_with(resource, fx.stream, &options));
+    gr_buffer *buffer = must_make(gr_map_with(resource, stream, &options));
     begin(release);
     assert_ok(gr_buffer_release(buffer));
+}
+
+static void map_and_release(gr_resource *resource, gr_map_access access, const char *map,
+                            const char *release)
+{
+    map_on(resource, fx.stream, access, map, release);
 }
 
 /* The submit is between two maps, so that the second one waits for it. */
@@ -179,6 +185,8 @@ static void trace_maps(gr_resource *resource)
         map_and_release(resource, GR_MAP_READ_WRITE, "map read_write",
                         "release after map read_write");
     }
+    map_on(resource, fx.other, GR_MAP_AS_REGISTERED, "map on another stream",
+           "release on another stream");
     begin("wait");
     assert_ok(gr_resource_wait(resource, 10000));
 }
