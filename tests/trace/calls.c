@@ -113,7 +113,6 @@ static const struct {
     {"vkBindBufferMemory", "- buffer memory %offset"},
     {"vkBindImageMemory", "- image memory %offset"},
     {"vkDestroyBuffer", "- ~buffer"},
-    {"vkDestroyCommandPool", "- ~pool"},
     {"vkDestroyImage", "- ~image"},
     {"vkDestroySemaphore", "- ~vk-semaphore"},
     {"vkFreeMemory", "- ~memory"},

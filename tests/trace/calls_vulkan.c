@@ -262,6 +262,14 @@ static void write_new_pool(const struct call_seen *call)
     put(" flags=0x%x family=%u", info->flags, info->queueFamilyIndex);
 }
 
+/* Its command buffers end with it. */
+static void write_end_of_pool(const struct call_seen *call)
+{
+    put_object("pool", ARG(1));
+    forget_object("pool", ARG(1));
+    forget_objects("commands");
+}
+
 static void write_new_commands(const struct call_seen *call)
 {
     const VkCommandBufferAllocateInfo *info = ARG_TO(VkCommandBufferAllocateInfo, 1);
@@ -388,6 +396,7 @@ write_call *vulkan_writer(const char *name)
         {"vkCreateCommandPool", write_new_pool},
         {"vkCreateImage", write_new_image},
         {"vkCreateSemaphore", write_new_semaphore},
+        {"vkDestroyCommandPool", write_end_of_pool},
         {"vkGetMemoryFdKHR", write_export_memory},
         {"vkGetSemaphoreFdKHR", write_export_semaphore},
         {"vkQueueSubmit", write_submit},

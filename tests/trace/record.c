@@ -107,6 +107,13 @@ void forget_object(const char *kind, uint64_t handle)
             one->handle = 0;
 }
 
+void forget_objects(const char *kind)
+{
+    for (struct object *one = objects; one < objects + object_count; one++)
+        if (is_of(one, kind))
+            one->handle = 0;
+}
+
 void put_value(uint64_t value)
 {
     if (!has_value)

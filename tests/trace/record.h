@@ -39,8 +39,9 @@ unsigned long record_calls(void);
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void put_object(const char *kind, uint64_t handle);
 
-/* The object ends: a later one may have the same handle. */
+/* The object, or all of the kind, end: a later one may have the same handle. */
 void forget_object(const char *kind, uint64_t handle);
+void forget_objects(const char *kind);
 
 /* A value of a semaphore, relative to the first value of this kind of resource. */
 void put_value(uint64_t value);

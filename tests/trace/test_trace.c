@@ -4,8 +4,8 @@
  * resource and a section for each operation. `make renew-trace` writes the files again.
  */
 #include "record.h"
-#include "tests/gl/gl_shared.h"
-#include "tests/support/support_vulkan_image.h"
+#include "tests/drivers/fault_driver.h"
+#include "tests/kinds/kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,86 +14,30 @@
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
 
-#define SIZE 4096
-#define SIDE 16
-
-/* A text of a kind has more calls. */
-#define FEWEST_CALLS 30
+/* A text has more calls. */
+#define FEWEST_CALLS 25
 #define MOST_BYTES   65536
 
-/* ---- Kinds of resources ---------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-struct kind {
-    const char *name;           /* the name of the file */
-    gr_resource *(*make)(void); /* NULL: the kind consists of barriers */
-    gr_transport transport;
-    unsigned flags, in_flight; /* `flags`: 0 for GR_READ_WRITE */
-    int way;                   /* the number in `ways` of gl_shared.h */
-    bool image, synchronization2, through_host, no_ring;
+/* A text: those of a kind of resource, or of barriers. */
+struct row {
+    const struct kind *kind; /* NULL: barriers */
+    const char *name;        /* of the file, in which it has no spaces */
+    unsigned flags;
+
+    /* For Vulkan: the device of grinterop, and the semaphores of the resource. */
+    gr_transport transport; /* 0: that of vk.wrap */
+    bool without_synchronization2, through_host;
 };
 
-static const struct kind *kind;
-static gr_vk_device *device; /* of the kind, for Vulkan */
+static const struct row *row;
 static gr_semaphore *acquire, *release;
-
-static unsigned flags_of_kind(void)
-{
-    return kind->flags ? kind->flags : GR_READ_WRITE;
-}
-
-static gr_resource *make_opengl(void)
-{
-    const gr_gl_options options =
-        GR_INIT(gr_gl_options, .transports = kind->transport, .in_flight = kind->in_flight);
-    const gr_gl_image_desc image =
-        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
-                .width = SIDE, .height = SIDE);
-    return kind->image ? gr_create_gl_image(&image, flags_of_kind(), &options)
-                       : gr_create_gl_buffer(SIZE, flags_of_kind(), &options);
-}
-
-static gr_resource *make_vulkan(void)
-{
-    const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
-    const VkImageCreateInfo image = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
-                                                      vulkan_shape("2D"), SIDE, SIDE, 1, 0);
-    return kind->image ? gr_create_vk_image(device, &image, flags_of_kind())
-                       : gr_create_vk_buffer(device, &buffer, flags_of_kind());
-}
-
-static const struct kind kinds[] = {
-    {"opengl-interop-buffer", make_opengl, .transport = GR_TRANSPORT_INTEROP},
-    {"opengl-interop-image", make_opengl, .transport = GR_TRANSPORT_INTEROP, .image = true},
-    {"opengl-copy-buffer", make_opengl, .transport = GR_TRANSPORT_COPY},
-    {"opengl-copy-image", make_opengl, .transport = GR_TRANSPORT_COPY, .image = true},
-    {"opengl-peer-writes", make_opengl, .transport = GR_TRANSPORT_PEER, .flags = GR_WRITE_DISCARD,
-     .in_flight = 3},
-    {"opengl-peer-reads", make_opengl, .transport = GR_TRANSPORT_PEER, .flags = GR_READ_ONLY,
-     .in_flight = 3},
-    {"opengl-peer-image", make_opengl, .transport = GR_TRANSPORT_PEER, .flags = GR_WRITE_DISCARD,
-     .in_flight = 3, .image = true},
-    {"opengl-shared-buffer", make_opengl, .transport = GR_TRANSPORT_SHARED},
-    {"opengl-shared-image", make_opengl, .transport = GR_TRANSPORT_SHARED, .image = true},
-    {"opengl-binary-semaphores", make_opengl, .transport = GR_TRANSPORT_SHARED, .way = 1,
-     .no_ring = true},
-    {"opengl-host-waits", make_opengl, .transport = GR_TRANSPORT_SHARED, .way = 2},
-    {"vulkan-buffer", make_vulkan, .transport = GR_TRANSPORT_EXTERNAL},
-    {"vulkan-image", make_vulkan, .transport = GR_TRANSPORT_EXTERNAL, .image = true},
-    {"vulkan-image-by-submit2", make_vulkan, .transport = GR_TRANSPORT_EXTERNAL, .image = true,
-     .synchronization2 = true},
-    {"vulkan-through-host", make_vulkan, .transport = GR_TRANSPORT_EXTERNAL, .through_host = true},
-    {"vulkan-copy-buffer", make_vulkan, .transport = GR_TRANSPORT_COPY},
-    {"vulkan-copy-image", make_vulkan, .transport = GR_TRANSPORT_COPY, .image = true},
-    {"vulkan-peer-buffer", make_vulkan, .transport = GR_TRANSPORT_PEER, .synchronization2 = true},
-    {"vulkan-peer-image", make_vulkan, .transport = GR_TRANSPORT_PEER, .image = true},
-    {"vulkan-barriers", NULL, .transport = GR_TRANSPORT_EXTERNAL, .synchronization2 = true},
-    {"vulkan-copy-barriers", NULL, .transport = GR_TRANSPORT_COPY, .synchronization2 = true},
-};
-#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 static bool is_vulkan(void)
 {
-    return kind->make != make_opengl;
+    return !row->kind || row->kind->write == kind_named("created Vulkan buffer")->write ||
+           row->kind->write == kind_named("created Vulkan image")->write;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -107,7 +51,7 @@ static void begin(const char *operation)
     record_pause();
     CU(CtxSynchronize());
     glFinish();
-    if (is_vulkan())
+    if (!vk.missing)
         VK(QueueWaitIdle(vk.h->graphics));
     CU(CtxSynchronize());
     record_operation(operation);
@@ -140,18 +84,23 @@ static void draw(gr_submit *submit)
         assert_ok(gr_submit_commit(submit));
 }
 
-/* Vulkan has a new image first, and may hand it over without contents. */
-static gr_resource *make(const char *create, const char *hand_over)
+static struct thing *make(const char *operation)
 {
-    begin(create);
-    gr_resource *made = must_make(kind->make());
+    begin(operation);
+    struct thing *thing = thing_make(row->kind, row->flags);
     if (acquire)
-        assert_ok(gr_resource_set_sync(made, acquire, release));
-    if (is_vulkan() && kind->image) {
-        begin(hand_over);
-        assert_ok(gr_vk_hand_over(&made, 1, VK_IMAGE_LAYOUT_UNDEFINED));
-    }
-    return made;
+        assert_ok(gr_resource_set_sync(thing->resource, acquire, release));
+    return thing;
+}
+
+static void submit(const char *operation, gr_resource *resource)
+{
+    begin(operation);
+    if (row->kind->is_unordered)
+        return;
+    gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
+    draw(submit);
+    gr_submit_free(submit);
 }
 
 static void map_on(gr_resource *resource, CUstream stream, gr_map_access access, const char *map,
@@ -170,16 +119,14 @@ static void map_and_release(gr_resource *resource, gr_map_access access, const c
     map_on(resource, fx.stream, access, map, release);
 }
 
-/* The submit is between two maps, so that the second one waits for it. */
+/* Some kinds cannot be mapped before Vulkan has written to them. */
 static void trace_maps(gr_resource *resource)
 {
+    submit("first submit", resource);
     map_and_release(resource, GR_MAP_AS_REGISTERED, "first map", "first release");
-    begin("submit");
-    gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
-    draw(submit);
-    gr_submit_free(submit);
+    submit("submit", resource);
     map_and_release(resource, GR_MAP_AS_REGISTERED, "map", "release");
-    if (flags_of_kind() == GR_READ_WRITE) {
+    if (row->flags == GR_READ_WRITE) {
         map_and_release(resource, GR_MAP_READ_ONLY, "map read", "release after map read");
         map_and_release(resource, GR_MAP_WRITE_DISCARD, "map write", "release after map write");
         map_and_release(resource, GR_MAP_READ_WRITE, "map read_write",
@@ -193,17 +140,17 @@ static void trace_maps(gr_resource *resource)
 
 static void trace_tensor(gr_resource *resource)
 {
-    const int64_t size = SIZE, picture[] = {SIDE, SIDE, 4};
+    const int64_t size = THING_SIZE, picture[] = {THING_SIDE, THING_SIDE, 4};
     const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = kind->image ? 3 : 1,
-                .shape = kind->image ? picture : &size);
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = row->kind->is_image ? 3 : 1,
+                .shape = row->kind->is_image ? picture : &size);
     record_pause();
     gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.stream));
     begin("publish");
-    if (flags_of_kind() != GR_READ_ONLY)
+    if (row->flags != GR_READ_ONLY)
         assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
     begin("fetch");
-    if (flags_of_kind() != GR_WRITE_DISCARD)
+    if (row->flags != GR_WRITE_DISCARD)
         assert_ok(gr_fetch(resource, tensor, NULL, fx.stream));
     begin("free of the tensor");
     gr_tensor_free(tensor);
@@ -211,23 +158,28 @@ static void trace_tensor(gr_resource *resource)
 
 static void trace_close(void)
 {
-    gr_resource *resource = make("create", "hand over");
-    trace_maps(resource);
-    trace_tensor(resource);
+    struct thing *thing = make("create");
+    trace_maps(thing->resource);
+    trace_tensor(thing->resource);
     begin("close");
-    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_ok(gr_resource_close(thing->resource, fx.stream));
     begin("free after close");
-    gr_resource_free(resource);
+    thing_free(thing);
+    begin("end of the object");
+    thing_end(thing);
 }
 
 static void trace_free(void)
 {
-    gr_resource *resource = make("create another one", "hand over another one");
+    struct thing *thing = make("create another one");
+    submit("submit of another one", thing->resource);
     begin("map and free while mapped");
-    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
-    gr_resource_free(resource);
+    gr_buffer *buffer = thing_map(thing);
+    thing_free(thing);
     begin("release after free");
     assert_ok(gr_buffer_release(buffer));
+    begin("end of another object");
+    thing_end(thing);
 }
 
 static void trace_turn(gr_ring *ring)
@@ -241,22 +193,33 @@ static void trace_turn(gr_ring *ring)
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 10000));
     begin("ring: draw");
     if (is_vulkan())
-        draw((gr_submit *)slot->submit);
+        draw(slot->submit);
     begin("ring: give_back");
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-/* A ring of one slot uses it again in the second turn. */
+/*
+ * A ring of one slot uses it again in the second turn. The text shows that some kinds cannot be in
+ * a ring.
+ */
 static void trace_ring(void)
 {
-    gr_resource *slot = make("create a slot", "hand over a slot");
+    struct thing *thing = make("create a slot");
     begin("ring: create");
-    gr_ring *ring = must_make(gr_ring_create(&slot, 1, NULL));
-    trace_turn(ring);
-    trace_turn(ring);
-    begin("ring: free");
-    gr_resource_free(slot);
+    gr_ring *ring = gr_ring_create(&thing->resource, 1,
+                                   &GR_INIT(gr_ring_options, .producer = row->flags == GR_READ_ONLY
+                                                                             ? GR_SIDE_GRAPHICS
+                                                                             : GR_SIDE_CUDA));
+    if (ring && row->flags != GR_READ_ONLY) {
+        trace_turn(ring);
+        trace_turn(ring);
+    }
+    begin(ring ? "ring: free" : "ring: refused");
+    gr_clear_error();
     gr_ring_free(ring);
+    thing_free(thing);
+    begin("end of the object of the slot");
+    thing_end(thing);
 }
 
 /* ---- Barriers that the program records ------------------------------------------------------- */
@@ -315,17 +278,17 @@ static void trace_use(gr_resource *const both[2], const struct use *use)
 /* A buffer and an image of the program, which one queue family owns or several share. */
 static void trace_barriers(VkSharingMode sharing)
 {
-    struct vulkan_own own = vulkan_own(SIZE, false);
+    struct vulkan_own own = vulkan_own(THING_SIZE, false);
     struct vulkan_image image =
-        vulkan_image_unregistered(VK_FORMAT_R8_UNORM, "2D", SIDE, SIDE, 1, false);
+        vulkan_image_unregistered(VK_FORMAT_R8_UNORM, "2D", THING_SIDE, THING_SIDE, 1, false);
     image.own.create_info = &image.info;
     image.info.sharingMode = sharing;
     const gr_vk_buffer_desc buffer =
         GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
-                .memory_size = own.memory_size, .size = SIZE, .sharing_mode = sharing);
+                .memory_size = own.memory_size, .size = THING_SIZE, .sharing_mode = sharing);
     begin("register");
-    gr_resource *both[] = {must_make(gr_from_vk_buffer(device, &buffer, GR_READ_WRITE)),
-                           must_make(gr_from_vk_image(device, &image.own, GR_READ_WRITE))};
+    gr_resource *both[] = {must_make(gr_from_vk_buffer(vk.wrap, &buffer, GR_READ_WRITE)),
+                           must_make(gr_from_vk_image(vk.wrap, &image.own, GR_READ_WRITE))};
     for (size_t i = 0; i < USES; i++)
         if (i < 2 || vk.h->synchronization2)
             trace_use(both, &uses[i]);
@@ -351,20 +314,20 @@ static const char *missing(void)
     return NULL;
 }
 
-static const char *missing_kind(void)
+static const char *missing_row(void)
 {
-    if (is_vulkan())
-        return vk.missing    ? vk.missing
-               : !vk.exports ? "the device exports no semaphores: set GR_TEST_EXPORTS"
-                             : NULL;
-    const char *reason = way_missing(kind->way);
-    const gr_transport_info *info = reason ? NULL : gr_gl_probe(kind->transport);
-    return reason ? reason : !info ? "the probe fails" : info->usable ? NULL : info->reason;
+    if (is_vulkan() && !vk.missing && !vk.exports)
+        return "Vulkan exports no semaphores: set GR_TEST_EXPORTS";
+    return row->kind ? kind_missing(row->kind, row->flags) : vk.missing;
 }
 
 static void path_of(char *path, size_t size)
 {
-    snprintf(path, size, "%s/tests/trace/golden/%s.txt", getenv("top_srcdir"), kind->name);
+    const int length = snprintf(path, size, "%s/tests/trace/golden/", getenv("top_srcdir"));
+    snprintf(path + length, size - (size_t)length, "%s.txt", row->name);
+    for (char *c = path + length; *c; c++)
+        if (*c == ' ')
+            *c = '-';
 }
 
 static char *read_golden(void)
@@ -414,10 +377,10 @@ static void compare(const char *expected, const char *got)
         if (*got == '[')
             operation = got;
         ck_assert_msg(size == length_of_line(got) && strncmp(expected, got, (size_t)size) == 0,
-                      "%s, %.*s: golden/%s.txt:%u\n"
+                      "%s, %.*s, line %u of the text:\n"
                       "   after: %.*s\nexpected: %.*s\n     got: %.*s\n    then: %.*s\n"
                       "If this change is intended, run make renew-trace and review its diff.",
-                      kind->name, length_of_line(operation), operation, kind->name, number,
+                      row->name, length_of_line(operation), operation, number,
                       length_of_line(before), before, size, expected, length_of_line(got), got,
                       length_of_line(next_line(expected)), next_line(expected));
         before = expected;
@@ -429,85 +392,67 @@ static void compare(const char *expected, const char *got)
 static gr_semaphore *through_host(VkSemaphore semaphore)
 {
     return must_make(gr_semaphore_from_vk(
-        device, &GR_INIT(gr_vk_semaphore_desc, .semaphore = semaphore,
-                         .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true)));
+        vk.wrap, &GR_INIT(gr_vk_semaphore_desc, .semaphore = semaphore,
+                          .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true)));
 }
 
-static void make_device(void)
+/* The device has a pair of semaphores and commands of its own, so each text has a new one. */
+static gr_vk_device *make_device(void)
 {
     gr_vk_device_desc desc = vulkan_desc(NULL);
-    desc.synchronization2 = kind->synchronization2;
-    desc.transports = kind->transport;
-    device = must_make(gr_vk_device_from_vk(&desc));
+    desc.synchronization2 = vk.h->synchronization2 && !row->without_synchronization2;
+    desc.transports = row->transport ? row->transport : GR_TRANSPORT_EXTERNAL;
+    return must_make(gr_vk_device_from_vk(&desc));
 }
 
-static void trace_resource(void)
+static void trace_row(void)
 {
-    trace_close();
-    trace_free();
-    if (!kind->no_ring)
+    if (row->kind) {
+        trace_close();
+        trace_free();
         trace_ring();
+    } else {
+        trace_barriers(VK_SHARING_MODE_EXCLUSIVE);
+        trace_barriers(VK_SHARING_MODE_CONCURRENT);
+    }
 }
 
-static void trace(void)
+static void trace_with_device(void)
 {
     VkSemaphore own[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    acquire = release = NULL;
-    record_kind();
-    record_before_queries(finish_queried);
-    if (is_vulkan())
-        make_device();
-    if (kind->through_host) {
+    gr_vk_device *kept = vk.wrap;
+    vk.wrap = make_device();
+    if (row->through_host) {
         for (int i = 0; i < 2; i++)
             own[i] = vulkan_timeline(false, 0);
         acquire = through_host(own[0]);
         release = through_host(own[1]);
     }
-    if (!kind->make) {
-        trace_barriers(VK_SHARING_MODE_EXCLUSIVE);
-        trace_barriers(VK_SHARING_MODE_CONCURRENT);
-    } else {
-        trace_resource();
-    }
-    if (is_vulkan()) {
-        begin("free of the semaphores and the device");
-        gr_semaphore_free(acquire);
-        gr_semaphore_free(release);
-        gr_vk_device_free(device);
-        record_pause();
-        for (int i = 0; i < 2; i++)
-            vk.DestroySemaphore(vk.h->device, own[i], NULL);
-    }
+    trace_row();
+    begin("free of the semaphores and the device");
+    gr_semaphore_free(acquire);
+    gr_semaphore_free(release);
+    gr_vk_device_free(vk.wrap);
+    record_pause();
+    for (int i = 0; i < 2; i++)
+        vk.DestroySemaphore(vk.h->device, own[i], NULL);
+    acquire = release = NULL;
+    vk.wrap = kept;
+}
+
+static void check_row(const struct row *checked)
+{
+    row = checked;
+    if (missing_row())
+        skip("%s: %s", row->name, missing_row());
+    record_kind();
+    record_before_queries(finish_queried);
+    if (vk.missing)
+        trace_row();
+    else
+        trace_with_device();
     begin("end");
     record_pause();
-}
-
-static void use_pretended(void)
-{
-    pretend_start();
-    use_sharing();
-}
-
-static void allow_all(void)
-{
-    denied_extensions = NULL;
-    pretend_semaphores(false);
-}
-
-static TCase *add_trace_case(Suite *suite, const char *name)
-{
-    return with_fixture(with_first_use(add_vulkan_case(suite, name), use_pretended), allow_all,
-                        allow_all);
-}
-
-GROUP("trace", add_trace_case)
-
-TEST_UNLESS(missing(), calls_are_those_of_the_text, KINDS)
-{
-    kind = &kinds[_i];
-    if (missing_kind())
-        skip("%s: %s", kind->name, missing_kind());
-    trace();
     const char *got = record_text();
     ck_assert_uint_gt(record_calls(), FEWEST_CALLS);
     if (getenv("GR_TRACE_RENEW")) {
@@ -519,4 +464,48 @@ TEST_UNLESS(missing(), calls_are_those_of_the_text, KINDS)
     free(expected);
 }
 
-START(cannot_start = fault_calls_start(NULL))
+GROUP("trace", add_kinds_case)
+
+static void check_kind(const struct kind *kind, const char *what, unsigned flags)
+{
+    char name[100];
+    snprintf(name, sizeof(name), "%s%s", kind->name, what);
+    check_row(&(struct row){.kind = kind, .name = name, .flags = flags});
+}
+
+TEST_UNLESS(missing(), the_calls_of_each_kind_are_those_of_its_text, kind_count)
+{
+    const struct kind *kind = &kinds[_i];
+    if (kind->in_flight) {
+        check_kind(kind, " that CUDA writes", GR_WRITE_DISCARD);
+        check_kind(kind, " that CUDA reads", GR_READ_ONLY);
+    } else {
+        check_kind(kind, "", GR_READ_WRITE);
+    }
+}
+
+TEST_UNLESS(missing(), other_ways_to_submit_have_their_texts)
+{
+    check_row(&(struct row){.kind = kind_named("created Vulkan image"),
+                            .name = "created Vulkan image without synchronization2",
+                            .flags = GR_READ_WRITE,
+                            .without_synchronization2 = true});
+    check_row(&(struct row){.kind = kind_named("created Vulkan buffer"),
+                            .name = "created Vulkan buffer through the host",
+                            .flags = GR_READ_WRITE,
+                            .through_host = true});
+}
+
+TEST_UNLESS(missing(), barriers_have_their_texts)
+{
+    check_row(&(struct row){.name = "barriers of shared objects"});
+    check_row(&(struct row){.name = "barriers of copied objects", .transport = GR_TRANSPORT_COPY});
+}
+
+static void start(void)
+{
+    cannot_start = fault_calls_start(NULL);
+    fault_control_start();
+}
+
+START(start())
