@@ -182,13 +182,19 @@ static void trace_free(void)
     thing_end(thing);
 }
 
-static void trace_turn(gr_ring *ring)
+static void trace_write(gr_ring *ring)
 {
     const gr_slot *slot = NULL;
     begin("ring: acquire_write");
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 10000));
     begin("ring: hand_over");
     assert_ok(gr_ring_hand_over(ring, &slot, 1));
+}
+
+static void trace_turn(gr_ring *ring)
+{
+    const gr_slot *slot = NULL;
+    trace_write(ring);
     begin("ring: acquire_read");
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 10000));
     begin("ring: draw");
@@ -199,7 +205,8 @@ static void trace_turn(gr_ring *ring)
 }
 
 /*
- * A ring of one slot uses it again in the second turn. The text shows that some kinds cannot be in
+ * A ring of one slot uses it again in the second turn. The last frame is not read, so that its copy
+ * is left for the map after the ring. The text shows that some kinds cannot be in
  * a ring.
  */
 static void trace_ring(void)
@@ -213,10 +220,15 @@ static void trace_ring(void)
     if (ring && row->flags != GR_READ_ONLY) {
         trace_turn(ring);
         trace_turn(ring);
+        trace_write(ring);
     }
     begin(ring ? "ring: free" : "ring: refused");
     gr_clear_error();
     gr_ring_free(ring);
+    if (ring && row->flags != GR_READ_ONLY)
+        map_and_release(thing->resource, GR_MAP_AS_REGISTERED, "map after the ring",
+                        "release after the ring");
+    begin("free after the ring");
     thing_free(thing);
     begin("end of the object of the slot");
     thing_end(thing);
@@ -496,6 +508,16 @@ TEST_UNLESS(missing(), other_ways_to_submit_have_their_texts)
                             .through_host = true});
 }
 
+/* A release copies at once only outside of a ring, or for a resource that CUDA reads, too. */
+TEST_UNLESS(missing(), a_copied_buffer_that_cuda_only_writes_has_its_text)
+{
+    check_kind(kind_named("copied OpenGL buffer"), " that CUDA writes", GR_WRITE_DISCARD);
+}
+
+/*
+ * Of objects of the program, on no other device than here: neither a GPU nor Mesa looks at the
+ * stages and accesses.
+ */
 TEST_UNLESS(missing(), barriers_have_their_texts)
 {
     check_row(&(struct row){.name = "barriers of shared objects"});
