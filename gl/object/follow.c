@@ -46,8 +46,10 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     resource->handle = handle;
     resource->size = now->base.size;
     resource->image = now->base.image;
-    if (now->base.sync.work.event)
+    if (now->base.sync.work.event) {
+        gr_work_end(&resource->sync.work, true); /* one that was never recorded is left over */
         resource->sync.work = now->base.sync.work;
+    }
     r->label = now->label;
     r->level = now->level;
     r->view = now->view;
