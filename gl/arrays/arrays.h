@@ -63,6 +63,12 @@ struct gl_place {
 void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
                     bool read);
 
+/*
+ * After an OpenGL error: it may be of the scratch texture of a renderbuffer, which every later copy
+ * would use, so the next copy makes another one.
+ */
+void gl_arrays_drop_scratch(const struct gl_resource *r, struct gl_names *names);
+
 /* Copies between linear memory and the arrays, to the arrays if `up`, in the stream. */
 gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_place place, bool up,
                            CUstream stream);

@@ -140,8 +140,14 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, bool read
     }
     if (status != GR_OK)
         return status;
-    return gl_object_check_copied(resources[0], n, first->staging->kind->gl_calls,
-                                  read ? "read" : "take back");
+    status = gl_object_check_copied(resources[0], n, first->staging->kind->gl_calls,
+                                    read ? "read" : "take back");
+    for (size_t i = 0; i < n && status != GR_OK; i++) {
+        const struct gl_resource *r = (const struct gl_resource *)resources[i];
+        if (r->staging->chosen && r->base.is_image)
+            gl_arrays_drop_scratch(r, r->staging->names);
+    }
+    return status;
 }
 
 /*
