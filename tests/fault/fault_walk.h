@@ -77,6 +77,15 @@ bool ok(gr_status status);
 /* Releases the buffer, if necessary by gr_buffer_release_later(). Returns true for NULL. */
 bool walk_release(gr_buffer *buffer);
 
+/*
+ * For a scenario that is about to free a resource, which may be NULL and is not mapped. If a call
+ * failed, maps and closes the same resource, which must succeed: the failed call changed nothing.
+ */
+void walk_again(gr_resource *resource);
+
+/* Whether a scenario should use the same objects again, since one of its calls failed. */
+bool walk_has_failed(void);
+
 bool walk_a_buffer(void);
 bool walk_an_image(void);
 const char *walk_no_sharing(void);

@@ -53,6 +53,7 @@ static bool use_and_free(gr_resource *resource, GLuint name)
     char text[512];
     bool good = done(resource) && gr_resource_describe(resource, text, sizeof(text)) > 0 &&
                 use(resource, name) && use(resource, name);
+    walk_again(resource);
     gr_resource_free(resource);
     return good;
 }
@@ -77,6 +78,7 @@ static bool follow_a_buffer(void)
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     good = good && use(resource, name);
+    walk_again(resource);
     gr_resource_free(resource);
     delete_buffer(name);
     return good;
@@ -137,6 +139,7 @@ static bool run_errors(void)
     bool good = done(resource);
     for (size_t i = 0; i < sizeof(errors) / sizeof(*errors) && good; i++)
         good = map_beside(errors[i], resource);
+    walk_again(resource);
     gr_resource_free(resource);
     delete_buffer(name);
     return good;
@@ -164,6 +167,7 @@ static bool run_flying(void)
         good = done(buffer) &&
                (ok(gr_buffer_release(buffer)) || (gr_buffer_release_later(buffer), false));
     }
+    walk_again(reader);
     gr_resource_free(reader);
     delete_buffer(name);
     return good;
@@ -207,6 +211,7 @@ static bool run_access(void)
         good = done(buffer) && filled_and_released(buffer, 9);
     }
     good = good && bytes_are(has_value(name, 9));
+    walk_again(resource);
     gr_resource_free(resource);
     delete_buffer(name);
     return good;
@@ -244,6 +249,7 @@ static bool run_many(void)
     for (int i = 0; i < 2; i++) {
         if (buffers[i])
             gr_buffer_release_later(buffers[i]);
+        walk_again(both[i]);
         gr_resource_free(both[i]);
         delete_buffer(names[i]);
     }

@@ -42,6 +42,7 @@ static bool use_image(gr_resource *resource, bool surface)
     buffer = good ? gr_map_linear(resource, 0, 0, fx.stream) : NULL;
     good = good && done(buffer && gr_buffer_ptr(buffer) && gr_buffer_get_info(buffer)->pitch);
     good = walk_release(buffer) && good;
+    walk_again(resource);
     gr_resource_free(resource);
     return good;
 }

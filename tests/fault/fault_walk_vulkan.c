@@ -184,6 +184,11 @@ static bool on_described(gr_resource *(*make)(gr_vk_device *device), const gr_vk
     GR_AUTO(gr_resource) *resource = device ? make(device) : NULL;
     bool good = done(resource) && take_turns(resource);
     wait_for_all();
+    /* the failed call may have been the one that hands a new image over */
+    if (resource && walk_has_failed() && gr_resource_get_info(resource)->kind == GR_KIND_IMAGE)
+        (void)gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED);
+    walk_again(resource);
+    wait_for_all();
     return good;
 }
 
@@ -406,6 +411,64 @@ static bool run_copied_by_mapping(void)
     return by_copies(make_buffer, instance_without_import, GR_TRANSPORT_COPY);
 }
 
+/* ---- One batch ------------------------------------------------------------------------------- */
+
+#define BATCH 7
+
+static bool put(gr_resource **to, gr_resource *made)
+{
+    *to = made;
+    return done(made);
+}
+
+static bool make_batch(gr_vk_device *shared, gr_vk_device *copied, gr_resource *of[BATCH])
+{
+    const gr_gl_options flying =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 2);
+    const gr_gl_image_desc image =
+        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
+                .width = SIDE, .height = SIDE);
+    return put(&of[0], gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_interop)) &&
+           put(&of[1], gr_create_gl_image(&image, GR_READ_WRITE, &by_interop)) &&
+           put(&of[2], gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_copy)) &&
+           put(&of[3], gr_create_gl_image(&image, GR_READ_WRITE, &by_copy)) &&
+           put(&of[4], gr_create_gl_buffer(SIZE, GR_WRITE_DISCARD, &flying)) &&
+           put(&of[5], make_buffer(shared)) && put(&of[6], make_write_only(copied));
+}
+
+static bool map_batch(gr_resource *const of[BATCH])
+{
+    gr_buffer *buffers[BATCH] = {NULL};
+    bool good = ok(gr_map_many(of, BATCH, fx.stream, NULL, buffers)) &&
+                ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    for (int i = 0; i < BATCH; i++)
+        if (buffers[i])
+            gr_buffer_release_later(buffers[i]);
+    return good;
+}
+
+/* Resources of each transport in one call: if one of them fails, all others are undone. */
+static bool run_batch(void)
+{
+    gr_resource *of[BATCH] = {NULL};
+    gr_vk_device_desc desc = device_desc(false);
+    gr_vk_device *shared = gr_vk_device_from_vk(&desc);
+    desc.transports = GR_TRANSPORT_COPY;
+    gr_vk_device *copied = shared ? gr_vk_device_from_vk(&desc) : NULL;
+    bool made = done(shared && copied) && make_batch(shared, copied, of);
+    bool good = made && map_batch(of) && map_batch(of);
+    if (made && walk_has_failed() && !map_batch(of))
+        complain("the same batch fails again: %s", gr_last_error()->message);
+    wait_for_all();
+    for (int i = 0; i < BATCH; i++)
+        walk_again(of[i]);
+    wait_for_all();
+    free_resources(of, BATCH);
+    gr_vk_device_free(copied);
+    gr_vk_device_free(shared);
+    return good;
+}
+
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
 static bool signal_and_wait(gr_semaphore *semaphore)
@@ -479,6 +542,7 @@ const struct scenario walk_vulkan[] = {
     {"frames in flight that CUDA reads", .run = run_flying_input},
     {"a Vulkan image by any transport", .run = run_image_by_any},
     {"a buffer copied by mapped memory", .run = run_copied_by_mapping},
+    {"a batch of all transports", .run = run_batch, .missing = walk_no_sharing, .rules = WALK_FEW},
     {"a Vulkan semaphore", .run = run_semaphore},
     {"a semaphore created by the program", .run = run_own_semaphore},
     {.name = NULL},
