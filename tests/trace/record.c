@@ -167,18 +167,19 @@ static bool is_query(const char *call)
     return strcmp(call, "cuEventQuery") == 0 || strcmp(call, "vkGetSemaphoreCounterValue") == 0;
 }
 
+/* Only the thread that records uses is_on. */
 static void record(const struct call_seen *call)
 {
-    if (finish && is_on && pthread_equal(pthread_self(), recorder) && is_query(call->name)) {
+    const bool is_here = pthread_equal(pthread_self(), recorder);
+    if (is_here && is_on && finish && is_query(call->name)) {
         is_on = false;
         finish(call);
         is_on = true;
     }
     pthread_mutex_lock(&lock);
-    const bool is_here = pthread_equal(pthread_self(), recorder);
     line_length = 0;
     line[0] = '\0';
-    if ((is_on || !is_here) && put_call(call, is_here)) {
+    if ((!is_here || is_on) && put_call(call, is_here)) {
         calls++;
         if (is_here)
             add_line(line);
