@@ -321,6 +321,10 @@ static const char *missing(void)
         return cannot_start;
     if (!gr_cuda_is_software())
         return "the texts are those of the software drivers";
+    if (fx.device != fixture_drawing_device())
+        return "the texts are those of one device";
+    if (getenv("GR_TEST_OPENGL"))
+        return "the texts are those of the newest OpenGL";
     if (getenv("GR_TEST_NVIDIA"))
         return "the texts are those of Mesa, without the rules of the NVIDIA driver";
     return NULL;
