@@ -133,29 +133,6 @@ SOFT_TEST(invalid_pool_properties_are_refused)
     ck_assert_ptr_eq(pool, NULL);
 }
 
-SOFT_TEST(pool_access_can_be_queried_and_set)
-{
-    CUmemoryPool pool = new_pool(0);
-    CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host = here,
-                  none = here;
-    host.type = (CUmemLocationType)2;
-    none.id = 999;
-    READS(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, cuMemPoolGetAccess, (&flags, pool, &here));
-    INVALID(cuMemPoolGetAccess, (&flags, pool, &none));
-    INVALID(cuMemPoolGetAccess, (&flags, pool, &host));
-    INVALID(cuMemPoolGetAccess, (NULL, pool, &here));
-    CUmemAccessDesc access = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    DRV(cuMemPoolSetAccess, (pool, &access, 1));
-    DRV(cuMemPoolSetAccess, (pool, NULL, 0));
-    access.flags = (CUmemAccess_flags)2;
-    INVALID(cuMemPoolSetAccess, (pool, &access, 1));
-    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    access.location = host;
-    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolSetAccess, (pool, &access, 1));
-    DRV(cuMemPoolDestroy, (pool));
-}
-
 #if CUDA_VERSION >= 12020
 SOFT_TEST(pool_refuses_allocations_beyond_its_limit)
 {

@@ -167,6 +167,9 @@ TWO_TEST(pool_access_can_be_set_per_device)
 {
     CUmemoryPool pool = make_pool();
     CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CUmemLocation none = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 999},
+                  host = {.type = (CUmemLocationType)2}; /* CUDA 12.0 has no name for it */
+    CUmemAccess_flags flags;
     ck_assert_int_eq(pool_access(pool, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     ck_assert_int_eq(pool_access(pool, 1), CU_MEM_ACCESS_FLAGS_PROT_NONE);
     CU(MemPoolSetAccess(pool, &access, 1));
@@ -175,8 +178,12 @@ TWO_TEST(pool_access_can_be_set_per_device)
     CU(MemPoolSetAccess(pool, &access, 1));
     ck_assert_int_eq(pool_access(pool, 1), CU_MEM_ACCESS_FLAGS_PROT_NONE);
 
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(&flags, pool, &none));
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(&flags, pool, &host));
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(NULL, pool, &access.location));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolSetAccess(pool, NULL, 1));
     CU(MemPoolSetAccess(pool, &access, 0));
+    SOFT_GIVES(CUDA_SUCCESS, MemPoolSetAccess(pool, NULL, 0));
     access.location.id = 99;
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, MemPoolSetAccess(pool, &access, 1));
     access = access_of(0, CU_MEM_ACCESS_FLAGS_PROT_NONE);
@@ -188,6 +195,10 @@ TWO_TEST(pool_access_can_be_set_per_device)
     access.location.type = CU_MEM_LOCATION_TYPE_INVALID;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     CU_GIVES(CUDA_ERROR_NOT_SUPPORTED, MemPoolSetAccess(pool, &access, 1));
+    access.location = host;
+    SOFT_GIVES(CUDA_ERROR_NOT_SUPPORTED, MemPoolSetAccess(pool, &access, 1));
+    access = access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    SOFT_GIVES(CUDA_SUCCESS, MemPoolSetAccess(pool, &access, 1));
     CU(MemPoolDestroy(pool));
 }
 
