@@ -107,6 +107,10 @@ SOFT_TEST(images_that_are_no_modules_are_refused)
 #undef LOAD
     free(copy);
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, "/* a comment */ .version 8.0"));
+    GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, "// \n//\n\n.version 8.0\n.target"));
+    GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, "\x50\xed\x55\xba\1\0\0\0"));
+    if (soft_kernels()->gpu != soft_kernels()->gpu_end)
+        GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, soft_kernels()->gpu));
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, "/* that has no end .version 8.0"));
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, "// of one line .version 8.0"));
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadFatBinary, (&module, "\xb1\x43\x62\x46\1\0\0\0"));
