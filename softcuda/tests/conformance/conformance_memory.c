@@ -196,11 +196,9 @@ TEST(pinned_memory_codes)
 
 TEST(linear_copy_codes)
 {
-    CUdeviceptr q = 0, gone = 0;
+    CUdeviceptr q = 0;
     char b[256] = "";
     CU(MemAlloc(&q, 100));
-    CU(MemAlloc(&gone, 100));
-    CU(MemFree(gone));
     CALL(SUCCESS, MemcpyHtoD(q, b, 100));
     CALL(SUCCESS, MemcpyHtoD(q, b, 0));
     CALL(ERROR_INVALID_VALUE, MemcpyHtoD(0, b, 4));
