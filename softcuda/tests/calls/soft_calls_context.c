@@ -264,8 +264,11 @@ CHILD(primary_context_is_reset)
 
 SOFT_TEST(primary_context_can_be_reset_and_retained)
 {
+    unsigned flags = 0;
+    int active = 0;
     expect_child("primary_context_is_reset");
     INVALID(cuDevicePrimaryCtxSetFlags_v2, (fx.device, CU_CTX_MAP_HOST));
     INVALID(cuDevicePrimaryCtxSetFlags_v2, (fx.device, 0xf00000));
-    INVALID(cuDevicePrimaryCtxGetState, (fx.device, NULL, NULL));
+    INVALID(cuDevicePrimaryCtxGetState, (fx.device, NULL, &active));
+    INVALID(cuDevicePrimaryCtxGetState, (fx.device, &flags, NULL));
 }

@@ -185,6 +185,7 @@ SOFT_TEST(user_objects_count_references)
     CUuserObject object = NULL, other = NULL;
     CUgraph graph = g.graph, clone = NULL;
     const unsigned flags = CU_USER_OBJECT_NO_DESTRUCTOR_SYNC;
+    INVALID(cuUserObjectCreate, (NULL, &destroyed, add_to, 1, flags));
     INVALID(cuUserObjectCreate, (&object, &destroyed, NULL, 1, flags));
     INVALID(cuUserObjectCreate, (&object, &destroyed, add_to, 0, flags));
     INVALID(cuUserObjectCreate, (&object, &destroyed, add_to, 1u << 31, flags));

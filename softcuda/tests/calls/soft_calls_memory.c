@@ -107,6 +107,7 @@ SOFT_TEST(missing_pointer_attributes_have_defaults)
     ck_assert_uint_eq(start, 7); /* both values are unchanged */
     ck_assert_uint_eq(size, 7);
 
+    INVALID(cuPointerGetAttributes, (0, names, values, memory));
     INVALID(cuPointerGetAttributes, (count, names, NULL, memory));
     INVALID(cuPointerGetAttributes, (count, NULL, values, memory));
     values[1] = NULL;

@@ -75,6 +75,7 @@ TEST(allocation_codes)
     CALL(SUCCESS, MemCreate(&b, 2 * size, &prop, 0));
     ck_assert_uint_ne(a, b);
     CALL(SUCCESS, MemGetAllocationPropertiesFromHandle(&seen, b));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemGetAllocationPropertiesFromHandle(NULL, b));
     ck_assert_int_eq(seen.location.id, fx.device);
     ck_assert_int_eq(seen.requestedHandleTypes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CALL(SUCCESS, MemRelease(a));

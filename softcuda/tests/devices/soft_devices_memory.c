@@ -181,6 +181,7 @@ TWO_TEST(pool_access_can_be_set_per_device)
     SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(&flags, pool, &none));
     SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(&flags, pool, &host));
     SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(NULL, pool, &access.location));
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolGetAccess(&flags, pool, NULL));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolSetAccess(pool, NULL, 1));
     CU(MemPoolSetAccess(pool, &access, 0));
     SOFT_GIVES(CUDA_SUCCESS, MemPoolSetAccess(pool, NULL, 0));
