@@ -77,7 +77,8 @@ extern "C" {
  * An image has the layout info->initialLayout until it is handed to CUDA: by gr_vk_hand_over(), by
  * a submit with `last`, or by gr_vk_cmd_to_cuda(). Before, gr_map() returns GR_ERR_STATE, unless
  * gr_resource_set_sync() set `acquire` to GR_SEMAPHORE_NONE. The same holds for images of
- * gr_from_vk_image(). A buffer needs no submit before its first map.
+ * gr_from_vk_image(), and for a buffer of gr_from_vk_buffer() that is copied, unless it is
+ * GR_WRITE_DISCARD. Other buffers need no submit before their first map.
  *
  * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD; images accept all flags
  * of gr.h. Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
