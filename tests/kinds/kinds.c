@@ -13,13 +13,20 @@
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-#define OPENGL_BUFFER .write = gl_buffer_write, .read = gl_buffer_read, .delay = gl_delay
+#define OPENGL .api = GR_GRAPHICS_OPENGL, .delay = gl_delay
+#define OPENGL_BUFFER                                                                              \
+    OPENGL, .object = "OpenGL buffer", .write = gl_buffer_write, .read = gl_buffer_read
 #define OPENGL_IMAGE                                                                               \
-    .is_image = true, .write = gl_image_write, .read = gl_image_read, .delay = gl_delay
-#define VULKAN_BUFFER .write = vk_buffer_write, .read = vk_buffer_read, .delay = vk_delay
+    OPENGL, .object = "texture", .is_image = true, .write = gl_image_write, .read = gl_image_read
+#define VULKAN .api = GR_GRAPHICS_VULKAN, .delay = vk_delay
+#define VULKAN_BUFFER                                                                              \
+    VULKAN, .object = "Vulkan buffer", .write = vk_buffer_write, .read = vk_buffer_read
 #define VULKAN_IMAGE                                                                               \
-    .is_image = true, .write = vk_image_write, .read = vk_image_read, .delay = vk_delay
-#define VULKAN_MEMORY .write = vk_memory_write, .read = vk_memory_read, .delay = vk_delay
+    VULKAN, .object = "Vulkan image", .is_image = true, .write = vk_image_write,                   \
+            .read = vk_image_read
+#define VULKAN_MEMORY                                                                              \
+    .api = GR_GRAPHICS_EXTERNAL, .object = "memory", .delay = vk_delay, .write = vk_memory_write,  \
+    .read = vk_memory_read
 
 /* The object belongs to the application. */
 #define OPENGL_OBJECT .make = make_registered, .end = end_gl, .survives = true
@@ -29,23 +36,23 @@
 
 const struct kind kinds[] = {
     {"interop buffer", OPENGL_BUFFER, OPENGL_OBJECT, .missing = interop_missing,
-     .transport = GR_TRANSPORT_INTEROP, .says = "interop"},
+     .transport = GR_TRANSPORT_INTEROP, .says = "transport interop"},
     {"interop image", OPENGL_IMAGE, OPENGL_OBJECT, .missing = interop_missing,
-     .transport = GR_TRANSPORT_INTEROP, .says = "interop"},
+     .transport = GR_TRANSPORT_INTEROP, .says = "transport interop"},
     {"copied OpenGL buffer", OPENGL_BUFFER, OPENGL_OBJECT, .missing = copy_missing,
-     .transport = GR_TRANSPORT_COPY, .says = "copy"},
+     .transport = GR_TRANSPORT_COPY, .says = "transport copy"},
     {"OpenGL buffer copied through pinned memory", OPENGL_BUFFER, .make = make_pinned,
      .end = end_gl, .survives = true, .missing = pinned_missing, .transport = GR_TRANSPORT_COPY,
      .says = "through pinned host memory"},
     {"copied OpenGL image", OPENGL_IMAGE, OPENGL_OBJECT, .missing = copy_missing,
-     .transport = GR_TRANSPORT_COPY, .says = "copy"},
+     .transport = GR_TRANSPORT_COPY, .says = "transport copy"},
     {"OpenGL image copied through pinned memory", OPENGL_IMAGE, .make = make_pinned, .end = end_gl,
      .survives = true, .missing = pinned_missing, .transport = GR_TRANSPORT_COPY,
      .says = "through pinned host memory"},
     {"OpenGL buffer by peer", OPENGL_BUFFER, OPENGL_OBJECT, .missing = staging_missing,
-     .transport = GR_TRANSPORT_PEER, .says = "peer"},
+     .transport = GR_TRANSPORT_PEER, .says = "transport peer"},
     {"OpenGL image by peer", OPENGL_IMAGE, OPENGL_OBJECT, .missing = staging_missing,
-     .transport = GR_TRANSPORT_PEER, .says = "peer"},
+     .transport = GR_TRANSPORT_PEER, .says = "transport peer"},
     {"OpenGL buffer in flight", OPENGL_BUFFER, OPENGL_OBJECT, .missing = flight_missing,
      .in_flight = 3, .transport = GR_TRANSPORT_PEER, .says = "3 staging buffers"},
     {"OpenGL image in flight", OPENGL_IMAGE, OPENGL_OBJECT, .missing = flight_missing,
@@ -65,35 +72,41 @@ const struct kind kinds[] = {
     {"OpenGL buffer of a tensor", OPENGL_BUFFER, .make = make_of_tensor, .missing = tensor_missing,
      .transport = GR_TRANSPORT_SHARED, .says = "tensor"},
     {"imported Vulkan buffer", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_imported,
-     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL,
+     .says = "transport external"},
     {"imported Vulkan image", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_imported,
-     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL,
+     .says = "transport external"},
     {"created Vulkan buffer", VULKAN_BUFFER, .make = make_created, .end = end_vk,
-     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL,
+     .says = "transport external"},
     {"created Vulkan image", VULKAN_IMAGE, .make = make_created, .end = end_vk,
-     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL,
+     .says = "transport external"},
     {"copied Vulkan buffer", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_copied,
      .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_COPY,
-     .says = "copy"},
+     .says = "transport copy"},
     {"copied Vulkan image", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_copied,
      .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_COPY,
-     .says = "copy"},
+     .says = "transport copy"},
     {"Vulkan buffer by peer", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_copied,
      .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_PEER,
-     .says = "peer"},
+     .says = "transport peer"},
     {"Vulkan image by peer", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_copied,
      .lost_by_close = SUBMIT_COPIES, .missing = vk_buffer_missing, .transport = GR_TRANSPORT_PEER,
-     .says = "peer"},
+     .says = "transport peer"},
     {"Vulkan buffer in flight", VULKAN_BUFFER, VULKAN_OBJECT, .make = make_copied, .in_flight = 3,
      .lost_by_close = SUBMIT_COPIES, .missing = vk_flight_missing, .transport = GR_TRANSPORT_COPY,
-     .says = "3"},
+     .says = "3 staging"},
     {"Vulkan image in flight", VULKAN_IMAGE, VULKAN_OBJECT, .make = make_copied, .in_flight = 3,
      .lost_by_close = SUBMIT_COPIES, .missing = vk_flight_missing, .transport = GR_TRANSPORT_COPY,
-     .says = "3"},
+     .says = "3 staging"},
     {"external memory", VULKAN_MEMORY, VULKAN_OBJECT, .is_unordered = true, .make = make_external,
-     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL,
+     .says = "transport external"},
     {"received buffer", VULKAN_MEMORY, VULKAN_OBJECT, .is_unordered = true, .make = make_received,
-     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL, .says = "OPAQUE_FD"},
+     .missing = vk_import_missing, .transport = GR_TRANSPORT_EXTERNAL,
+     .says = "transport external"},
 };
 
 const size_t kind_count = sizeof(kinds) / sizeof(kinds[0]);

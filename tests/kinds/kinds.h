@@ -55,9 +55,11 @@ struct kind {
     /* Why the graphics API does not see the last bytes of CUDA once the resource is closed. */
     const char *lost_by_close;
 
+    gr_graphics_api api;
+    const char *object; /* a part of the description of the resource that names the object */
     gr_transport transport;
     unsigned in_flight; /* the number of staging buffers; 0: no frames in flight */
-    const char *says;   /* a part of the description of the resource */
+    const char *says;   /* a part of the description that names the transport or its way */
 
     /*
      * The reason why this machine or program cannot make the kind with these flags; NULL if it can.
