@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of the header test. functions.def has the public functions. */
+/* Shared by the files of the header test. tests/api/functions.def has the public functions. */
 #ifndef GR_TESTS_HEADERS_H
 #define GR_TESTS_HEADERS_H
 
@@ -9,7 +9,7 @@ typedef void (*anything)(void);
 enum {
     FUNCTION_COUNT = 0
 #define FUNCTION(name, since) +1
-#include "functions.def"
+#include "tests/api/functions.def"
 };
 
 #ifdef __cplusplus

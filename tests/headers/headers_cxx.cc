@@ -25,7 +25,7 @@ extern "C" void cxx_functions(anything *functions)
 {
     anything *at = functions;
 #define FUNCTION(name, since) *at++ = reinterpret_cast<anything>(name);
-#include "functions.def"
+#include "tests/api/functions.def"
 }
 
 // GR_INIT outside of functions.
