@@ -139,7 +139,8 @@ static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer
 static gr_status take(struct fetch *f, gr_tensor *const tensors[],
                       const gr_framebuffer_options *const options[], size_t n)
 {
-    GR_REFUSE_IF(n == 0 || n > GR_MOST_ATTACHMENTS || !tensors,
+    GR_REFUSE_IF(!tensors, "`tensors` is NULL: pass an array of n tensors.");
+    GR_REFUSE_IF(n == 0 || n > GR_MOST_ATTACHMENTS,
                  "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
                  GR_MOST_ATTACHMENTS);
     for (f->n = 0; f->n < n; f->n++) {
@@ -148,6 +149,9 @@ static gr_status take(struct fetch *f, gr_tensor *const tensors[],
         p->tensor = tensors[f->n];
         GR_REFUSE_IF(!p->tensor, "The tensor is NULL: did its creation fail?");
         GR_TRY(gr_tensor_check(p->tensor));
+        /* The stream may have ended with the context, and must then not reach the driver. */
+        if (p->tensor->info.memory == GR_MEMORY_DEVICE)
+            GR_TRY(gr_context_check(&p->tensor->context));
     }
     return check_staging(f);
 }
