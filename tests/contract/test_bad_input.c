@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests invalid arguments and calls in the wrong state; test_map_many tests lists, and test_null
+ * Tests invalid arguments and calls in the wrong state; test_map_many tests lists, and test_api
  * tests NULL. Each case expects an error class, a code of the driver, and words of the message.
  * Afterwards nothing is mapped or registered. The CUDA driver underneath counts the errors that it
  * returns: grinterop must detect each mistake before it calls the driver.

@@ -27,16 +27,6 @@
 
 GROUP("freeing twice", add_resource_case)
 
-TEST(a_second_free_of_a_resource_is_refused)
-{
-    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
-    gr_resource_free(resource);
-    assert_refused(gr_resource_free(resource), "gr_resource_free was given");
-    assert_refused(gr_resource_free(resource), "not a live resource");
-    assert_invalid(gr_resource_close(resource, fx.stream), "gr_resource_close was given");
-    assert_invalid(gr_resource_unmap(resource, fx.stream), "gr_resource_unmap was given");
-}
-
 /* Catches: a second free, while a buffer was mapped, ended the registration under the mapping. */
 TEST(a_second_free_of_a_mapped_resource_is_refused)
 {
@@ -111,17 +101,6 @@ TEST(invalid_handles_are_refused)
     assert_refused(gr_vk_headless_free(none), "not a live headless Vulkan device");
     assert_invalid(gr_buffer_release(none), "never was one");
     ck_assert_int_eq(nothing, 0);
-}
-
-TEST(a_second_free_of_a_submit_is_refused)
-{
-    gr_submit *submit = must_make(gr_submit_begin(&fx.resource, 1));
-    ck_assert_uint_eq(submit->wait_count, 0); /* OpenGL resources need no semaphores */
-    ck_assert_uint_eq(submit->signal_count, 0);
-    assert_ok(gr_submit_commit(submit));
-    gr_submit_free(submit);
-    assert_refused(gr_submit_free(submit), "gr_submit_free was given");
-    assert_invalid(gr_submit_commit(submit), "not a live submit");
 }
 
 /* ---- Addresses ---- */
@@ -249,14 +228,6 @@ TEST(a_second_release_does_not_end_a_new_mapping, 2)
     assert_ok(gr_buffer_release(ended));
 }
 
-TEST(a_second_free_of_an_egl_context_is_refused)
-{
-    gr_egl *second = must_make(gr_egl_create(NULL));
-    gr_egl_free(second);
-    assert_refused(gr_egl_free(second), "gr_egl_free was given");
-    assert_ok(gr_egl_make_current(fx.egl));
-}
-
 TEST(the_end_of_a_scope_reports_an_already_freed_object)
 {
     gr_clear_error();
@@ -353,24 +324,6 @@ TEST(live_objects_are_found_while_the_table_changes)
 /* ---- NULL ------------------------------------------------------------------------------------ */
 
 GROUP("Vulkan objects", add_vulkan_case)
-
-TEST_UNLESS(vk.missing, a_second_free_of_a_vulkan_object_is_refused)
-{
-    gr_semaphore *semaphore =
-        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
-    gr_semaphore_free(semaphore);
-    assert_refused(gr_semaphore_free(semaphore), "gr_semaphore_free was given");
-    gr_vk_headless *headless = must_make(gr_vk_headless_create(NULL));
-    const gr_vk_headless_info *h = gr_vk_headless_get_info(headless);
-    gr_vk_device *device = must_make(gr_vk_device_from_vk(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
-                 .instance = h->instance, .physical_device = h->physical_device,
-                 .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family)));
-    gr_vk_device_free(device);
-    assert_refused(gr_vk_device_free(device), "gr_vk_device_free was given");
-    gr_vk_headless_free(headless);
-    assert_refused(gr_vk_headless_free(headless), "gr_vk_headless_free was given");
-}
 
 TEST_UNLESS(vk.missing, a_second_free_does_not_end_a_new_vulkan_object)
 {

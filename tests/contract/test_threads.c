@@ -90,57 +90,6 @@ static void end_work(struct work *work, int value)
     gr_resource_free(work->resource);
 }
 
-static bool last_is(gr_status status)
-{
-    gr_status last = gr_last_error()->status;
-    gr_clear_error();
-    return last == status;
-}
-
-static const char *use_without_context(void *user)
-{
-    struct work *work = user;
-    gr_buffer *out = NULL;
-    thread_check(!gr_map(work->resource, fx.stream) && last_is(GR_ERR_GL));
-    thread_check(gr_map_many(&work->resource, 1, fx.stream, NULL, &out) == GR_ERR_GL && !out);
-    thread_check(gr_resource_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(!gr_from_gl_buffer(work->name, GR_READ_WRITE) && last_is(GR_ERR_GL));
-    thread_check(!gr_resource_get_info(work->resource)->mapped &&
-                 !gr_resource_get_info(work->resource)->closed);
-    return NULL;
-}
-
-TEST(map_on_a_thread_without_the_context_is_refused)
-{
-    struct work work = make_work();
-    gr_clear_error();
-    run_thread(use_without_context, &work);
-    ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    assert_resource_usable(work.resource, work.name);
-    gr_resource_free(work.resource);
-    assert_buffer_usable(work.name);
-}
-
-static const char *release_without_context(void *user)
-{
-    struct work *work = user;
-    thread_check(gr_buffer_release(work->buffer) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(gr_resource_unmap(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(gr_buffer_size(work->buffer) == SIZE &&
-                 gr_resource_get_info(work->resource)->mapped);
-    return NULL;
-}
-
-TEST(release_on_a_thread_without_the_context_is_refused)
-{
-    struct work work = make_work();
-    work.buffer = must_make(gr_map(work.resource, fx.stream));
-    CU(MemsetD8Async(gr_buffer_ptr(work.buffer), 0x66, SIZE, fx.stream));
-    run_thread(release_without_context, &work);
-    assert_ok(gr_buffer_release(work.buffer));
-    end_work(&work, 0x66);
-}
-
 /* A context may move to another thread, which can then use its resources. */
 static const char *use_with_context(void *user)
 {

@@ -90,23 +90,6 @@ static TCase *add_maps_case(Suite *suite, const char *name)
 
 GROUP("captures", add_maps_case)
 
-TEST(map_on_a_capturing_stream_is_refused, TRANSPORTS)
-{
-    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
-    gr_buffer *buffer = NULL;
-    capture_graph(fx.stream);
-    assert_refused(gr_map(resource, fx.stream));
-    assert_refused(gr_map_linear(resource, 0, 0, fx.stream));
-    assert_state(gr_map_many(&resource, 1, fx.stream, NULL, &buffer));
-    assert_refused(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, fx.stream));
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    capture_graph_relaxed(fx.stream);
-    assert_made(buffer = gr_map(resource, fx.other));
-    assert_ok(gr_buffer_release(buffer));
-    capture_graph(NULL);
-    assert_resource_usable(resource, gr_gl_name(resource));
-}
-
 /*
  * The release is on the stream of the map, on another stream that captures, and on a stream that
  * would wait for the capturing one.
@@ -178,60 +161,7 @@ TEST(replaced_storage_is_not_followed_in_a_capture, TRANSPORTS)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
-{
-    gr_resource *both[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
-    const gr_slot *slot;
-    gr_ring *ring = must_make(gr_ring_create(both, 2, NULL));
-    capture_graph(fx.stream);
-    assert_state(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-    capture_graph(NULL);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-    capture_graph(fx.stream);
-    assert_state(gr_ring_hand_over(ring, &slot, 1));
-    assert_state(gr_ring_cancel_write(ring, &slot, 1));
-    capture_graph(NULL);
-    assert_ok(gr_ring_hand_over(ring, &slot, 1));
-    gr_ring_free(ring);
-    free_resources(both, 2);
-}
-
 /* ---- Copies ---------------------------------------------------------------------------------- */
-
-TEST(tensor_calls_on_a_capturing_stream_are_refused)
-{
-    unsigned char bytes[SIZE] = {0};
-    GR_AUTO(gr_tensor) *from = must_make(make_tensor(fx.other));
-    GR_AUTO(gr_tensor) *to = must_make(make_tensor(fx.other));
-    capture_graph(fx.stream);
-    assert_refused(make_tensor(fx.stream));
-    assert_refused(gr_tensor_clone(from, GR_MEMORY_DEVICE, fx.stream));
-    assert_state(gr_tensor_wait(from, fx.stream));
-    assert_state(gr_tensor_used_on(from, fx.stream));
-    assert_state(gr_tensor_copy(to, from, fx.stream));
-    assert_state(gr_tensor_copy_to_host(from, bytes, SIZE, fx.stream));
-    assert_state(gr_tensor_copy_from_host(to, bytes, SIZE, fx.stream));
-    capture_graph(NULL);
-    assert_ok(gr_tensor_copy(to, from, fx.stream));
-}
-
-TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)
-{
-    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
-    GR_AUTO(gr_tensor) *tensor = must_make(make_tensor(fx.other));
-    capture_graph(fx.stream);
-    assert_state(gr_publish(resource, tensor, NULL, fx.stream));
-    assert_state(gr_fetch(resource, tensor, NULL, fx.stream));
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    capture_graph(NULL);
-    gr_buffer *buffer = must_map(resource);
-    capture_graph(fx.stream);
-    assert_state(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
-    assert_state(gr_buffer_fetch(buffer, tensor, NULL, fx.stream));
-    capture_graph(NULL);
-    assert_ok(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
-    assert_ok(gr_buffer_release(buffer));
-}
 
 static GLuint make_texture(void)
 {
@@ -245,23 +175,6 @@ static GLuint framebuffer_of(GLuint texture)
     GLuint framebuffer = bound_framebuffer(GL_FRAMEBUFFER);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
     return framebuffer;
-}
-
-TEST(image_copies_on_a_capturing_stream_are_refused)
-{
-    unsigned char texels[4 * 4 * 4] = {0};
-    const GLuint texture = make_texture();
-    gr_resource *resource = must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
-    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
-    const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = texels);
-    capture_graph(fx.stream);
-    assert_state(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
-    assert_state(gr_buffer_copy_to_linear(buffer, 0, 0, &host, fx.stream));
-    capture_graph(NULL);
-    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
-    assert_ok(gr_buffer_release(buffer));
-    gr_resource_free(resource);
-    glDeleteTextures(1, &texture);
 }
 
 /* Catches: the linear memory was allocated first, which invalidated the capture. */

@@ -284,3 +284,15 @@ TEST(messages_about_a_driver_that_does_not_start_name_the_cause)
     expect_child("init_names_causes");
     expect_child("each_function_missing");
 }
+
+/* In a process of its own, in which no other case has objects of the primary context. */
+CHILD_TEST(a_context_is_freed_after_its_reset)
+{
+    gr_cuda_context *context = must_make(gr_cuda_context_create(fixture_cuda_device()));
+    child_check(gr_cuda()->DevicePrimaryCtxReset(fixture_cuda_device()) == CUDA_SUCCESS);
+    fault->reset();
+    gr_cuda_context_free(context);
+    child_check(fault->calls("cuStreamQuery") + fault->calls("cuStreamDestroy") == 0);
+    child_check(fault->calls("cuDevicePrimaryCtxRelease") == 1);
+    return 0;
+}

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Makes the call of each row of functions.def in wrong ways: with NULL in each pointer alone, with
+ * a freed, released or closed object, with an object of another kind, without the OpenGL context or
+ * on a capturing stream. Each must be refused, with the class and the words of that mistake, and
+ * change nothing that a query tells; then the valid call must succeed with the same objects. Freed
+ * objects must not be read, which AddressSanitizer would detect.
+ */
+#include "objects.h"
+#include "tests/drivers/fault_driver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The rows -------------------------------------------------------------------------------- */
+
+static int null_pointer; /* the number of the NEED() that is NULL now, or 0 */
+#define NEED(number, pointer) (null_pointer == (number) ? NULL : (pointer))
+#define may                   at
+#define open                  at
+
+static unsigned number;
+static int device;
+static uint32_t count;
+static unsigned char memory[SIZE];
+static void *exported;
+static VkPhysicalDevice physical;
+static VkSubmitInfo2 filled;
+static VkSubmitInfo filled_v1;
+static const VkCommandBuffer commands = (void *)memory; /* no call gets as far as to use it */
+static gr_vk_device_desc device_desc;
+static const gr_vk_use use = {.struct_size = sizeof(use),
+                              .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+static const int64_t shape[] = {SIZE};
+static const gr_tensor_desc bytes = {
+    .struct_size = sizeof(bytes), .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape};
+static const gr_linear_desc host = {.struct_size = sizeof(host), .host = memory};
+static const gr_gl_image_desc picture = {.struct_size = sizeof(picture),
+                                         .target = GL_TEXTURE_2D,
+                                         .internal_format = GL_RGBA8,
+                                         .width = 8,
+                                         .height = 8};
+static const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                               .size = SIZE,
+                                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+static const VkImageCreateInfo image_info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+
+static const unsigned char *uuid(void)
+{
+    static CUuuid id;
+    CU(DeviceGetUuid(&id, fx.device));
+    return (const unsigned char *)id.bytes;
+}
+
+static const gr_semaphore_point *point(gr_semaphore *semaphore)
+{
+    static gr_semaphore_point point;
+    point = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    return &point;
+}
+
+#define FUNCTION(name, since, ...)                                                                 \
+    static void call_##name(void)                                                                  \
+    {                                                                                              \
+        (void)(__VA_ARGS__);                                                                       \
+    }
+#include "functions.def"
+
+struct row {
+    const char *function, *call;
+    void (*run)(void);
+    bool opengl, stream_of_map, ends;
+    const char *untried;
+};
+
+/* clang-format off: a row ends where the next begins, after the macros behind it. */
+#define OPENGL          .opengl = true,
+#define ENDS            .ends = true,
+#define STREAM_OF_MAP   .stream_of_map = true,
+#define UNTRIED(reason) .untried = (reason),
+#define FUNCTION(name, since, ...)                                                                 \
+    }                                                                                              \
+    ,                                                                                              \
+    {                                                                                              \
+        .function = #name, .call = #__VA_ARGS__, .run = call_##name,
+static const struct row rows[] = {{
+    .function = "",
+#include "functions.def"
+}};
+/* clang-format on */
+
+static const struct object {
+    const char *name;
+    size_t offset;
+    enum kind kind;
+} objects[] = {
+#define OBJECT(type, name, kind) {#name, offsetof(struct objects, name), kind},
+    OBJECTS(OBJECT)};
+
+#define EACH_ROW(r)                                                                                \
+    for (const struct row *r = rows + 1; r < rows + sizeof(rows) / sizeof(*rows); r++)
+#define EACH_OBJECT(o) for (const struct object *o = objects; o < objects + OBJECT_COUNT; o++)
+#define OBJECT_COUNT   (sizeof(objects) / sizeof(*objects))
+
+/* Makes an object. */
+static void *make(const struct object *object)
+{
+#define MAKE(type, name, kind)                                                                     \
+    if (object->offset == offsetof(struct objects, name))                                          \
+        return make_##name();
+    OBJECTS(MAKE)
+    return NULL;
+}
+
+static void *get(const struct objects *from, const struct object *object)
+{
+    void *value;
+    memcpy(&value, (const char *)from + object->offset, sizeof(value));
+    return value;
+}
+
+static void put(struct objects *to, const struct object *object, void *value)
+{
+    memcpy((char *)to + object->offset, &value, sizeof(value));
+}
+
+/* Whether the row names the object, as "at.NAME" with one of the three words. */
+static bool names(const struct row *row, const char *word, const struct object *object)
+{
+    char text[32];
+    const size_t length = (size_t)snprintf(text, sizeof(text), "%s.%s", word, object->name);
+    const char *found = strstr(row->call, text);
+    return found && strchr(",)", found[length]);
+}
+
+static bool uses(const struct row *row, const struct object *object)
+{
+    return names(row, "at", object) || names(row, "may", object) || names(row, "open", object);
+}
+
+static bool is_missing(const struct row *row)
+{
+    return vk.missing && (strstr(row->call, "vk") || strstr(row->call, "semaphore") ||
+                          strstr(row->call, "submit"));
+}
+
+static unsigned times(const char *text, const char *part)
+{
+    unsigned n = 0;
+    while ((text = strstr(text, part))) {
+        text += strlen(part);
+        n++;
+    }
+    return n;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static unsigned calls, failures;
+static gr_error error;       /* of the last call, on whatever thread it was */
+static bool on_a_thread;     /* refuse() makes the call on a thread without contexts */
+static gr_tensor *of_memory; /* an object for calls that need another kind */
+
+static void report(const struct row *row, const char *how)
+{
+    printf("%s: %s: %s: %s\n", row->call, how, gr_status_name(error.status), error.message);
+    failures++;
+}
+
+/* A message about NULL may also say that there is no object. */
+static bool says(const char *words)
+{
+    return strstr(error.message, words) ||
+           (strcmp(words, "NULL") == 0 && strstr(error.message, "There is no"));
+}
+
+/* What the queries tell about the objects of the row. */
+struct state {
+    size_t size;
+    unsigned char bytes[4096];
+};
+
+static void note(struct state *state, const void *info, size_t size)
+{
+    ck_assert_ptr_nonnull(info);
+    ck_assert_uint_le(state->size + size, sizeof(state->bytes));
+    memcpy(state->bytes + state->size, info, size);
+    state->size += size;
+}
+
+static struct state look(const struct row *row, const struct object *except)
+{
+    struct state state = {0};
+    EACH_OBJECT(o)
+    {
+        void *object = get(&at, o);
+        if (!uses(row, o) || o == except)
+            continue;
+        if (o->kind == RESOURCE)
+            note(&state, gr_resource_get_info(object), sizeof(gr_resource_info));
+        if (o->kind == BUFFER)
+            note(&state, gr_buffer_get_info(object), sizeof(gr_buffer_info));
+        if (o->kind == TENSOR)
+            note(&state, gr_tensor_get_info(object), sizeof(gr_tensor_info));
+        if (o->kind == RING)
+            note(&state, gr_ring_get_info(object), offsetof(gr_ring_info, newest_age_ns));
+        if (o->kind == SEMAPHORE)
+            note(&state, gr_semaphore_get_info(object), sizeof(gr_semaphore_info));
+    }
+    return state;
+}
+
+/* How often the driver was given work or an object of OpenGL. */
+static unsigned long driver_calls(void)
+{
+    static const char *const names[] = {
+        "cuGraphicsGLRegisterBuffer",
+        "cuGraphicsGLRegisterImage",
+        "cuGraphicsUnregisterResource",
+        "cuGraphicsMapResources",
+        "cuGraphicsUnmapResources",
+        "cuEventRecord",
+        "cuStreamWaitEvent",
+        "cuLaunchHostFunc",
+        "cuLaunchKernel",
+        "cuMemcpyHtoDAsync",
+        "cuMemcpyDtoHAsync",
+        "cuMemcpy3DAsync",
+        "cuMemcpyAsync",
+        "cuMemAlloc_v2",
+        "cuMemCreate",
+    };
+    unsigned long sum = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        sum += fault->calls(names[i]);
+    return sum;
+}
+
+static void make_world(const struct row *row)
+{
+    memset(&at, 0, sizeof(at));
+    memset(&made, 0, sizeof(made));
+    EACH_OBJECT(o)
+    {
+        if (uses(row, o))
+            put(&at, o, make(o));
+    }
+}
+
+/* An object that the call ended is refused, which is no failure here. */
+static void end_world(void)
+{
+    if (!vk.missing)
+        VK(QueueWaitIdle(vk.h->graphics));
+    for (size_t i = OBJECT_COUNT; i-- > 0;)
+        end_object(objects[i].kind, get(&made, &objects[i]));
+    for (size_t i = OBJECT_COUNT; i-- > 0;)
+        end_object(objects[i].kind, get(&at, &objects[i]));
+    end_hidden(0);
+    gr_clear_error();
+}
+
+static void *call(void *row)
+{
+    gr_clear_error();
+    ((const struct row *)row)->run();
+    error = *gr_last_error();
+    return NULL;
+}
+
+/* The call must be refused, and change no object but perhaps the wrong one. */
+static void refuse(const struct row *row, const struct object *wrong, const char *how,
+                   gr_status status, const char *words)
+{
+    const struct state before = look(row, wrong);
+    const unsigned long calls_before = driver_calls();
+    calls++;
+    if (on_a_thread)
+        elsewhere(call, (void *)row);
+    else
+        call((void *)row);
+    if (error.status != status || !says(words))
+        report(row, how);
+    if (driver_calls() != calls_before)
+        report(row, "called the driver");
+    const struct state after = look(row, wrong);
+    if (before.size != after.size || memcmp(before.bytes, after.bytes, before.size) != 0)
+        report(row, "changed a query");
+}
+
+/* Without OpenGL, the call needs no current context. */
+static void accept(const struct row *row)
+{
+    if (row->untried)
+        return;
+    calls++;
+    if (row->opengl)
+        call((void *)row);
+    else
+        elsewhere(call, (void *)row);
+    if (error.status != GR_OK)
+        report(row, "the valid call");
+}
+
+static void begin(void)
+{
+    calls = failures = 0;
+    begin_arguments();
+    of_memory =
+        must_make(gr_tensor_from_memory(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                                 .shape = shape, .memory = GR_MEMORY_HOST),
+                                        memory, GR_STREAM_NONE, NULL, NULL));
+    if (!vk.missing)
+        device_desc = vulkan_desc(NULL);
+}
+
+static void assert_calls(unsigned expected)
+{
+    gr_tensor_free(of_memory);
+    end_arguments();
+    ck_assert_msg(failures == 0, "%u of %u calls", failures, calls);
+    ck_assert_uint_eq(calls, expected);
+}
+
+GROUP("rows", add_vulkan_case)
+
+/* The number of times that a row names objects or pointers, apart from the table of objects. */
+static unsigned pointers(const struct row *row, bool also_needed)
+{
+    return times(row->call, "at.") + times(row->call, "may.") + times(row->call, "open.") +
+           (also_needed ? times(row->call, "NEED(") : 0);
+}
+
+static void pass_null(const struct row *row, const struct object *object)
+{
+    void *kept = get(&at, object);
+    put(&at, object, NULL);
+    if (names(row, "may", object)) {
+        call((void *)row);
+        calls++;
+        if (error.status != GR_OK)
+            report(row, "NULL");
+        if (object->kind == EGL)
+            assert_ok(gr_egl_make_current(fx.egl));
+    } else
+        refuse(row, object, object->name, GR_ERR_INVALID_VALUE, "NULL");
+    put(&at, object, kept);
+}
+
+TEST(null_is_refused_in_each_pointer_alone)
+{
+    unsigned expected = 0;
+    begin();
+    EACH_ROW(r)
+    {
+        if (is_missing(r) || pointers(r, true) == 0)
+            continue;
+        expected += pointers(r, true);
+        make_world(r);
+        EACH_OBJECT(o)
+        {
+            if (uses(r, o))
+                pass_null(r, o);
+        }
+        for (null_pointer = 1; null_pointer <= (int)times(r->call, "NEED("); null_pointer++)
+            refuse(r, NULL, "NEED", GR_ERR_INVALID_VALUE, "NULL");
+        null_pointer = 0;
+        end_world();
+    }
+    assert_calls(expected);
+}
+
+/* The live object exists meanwhile, so that the ended one cannot have its address. */
+static void pass_ended(const struct row *row, const struct object *object)
+{
+    const gr_slot *slot = slots[0];
+    const size_t hidden = hidden_count;
+    void *kept = get(&at, object), *ended = make(object);
+    slots[0] = slot;
+    put(&at, object, ended);
+    if (object->kind == BUFFER) {
+        assert_ok(gr_buffer_release(ended));
+        refuse(row, object, "released", GR_ERR_INVALID_VALUE, "released already");
+    }
+    if (names(row, "open", object)) {
+        assert_ok(gr_resource_close(ended, fx.stream));
+        refuse(row, object, "closed", GR_ERR_STATE, "closed");
+    }
+    if (object->kind != BUFFER)
+        end_object(object->kind, ended);
+    end_hidden(hidden);
+    assert_ok(gr_egl_make_current(fx.egl));
+    refuse(row, object, "freed", GR_ERR_INVALID_VALUE, "not a live");
+    if (!strstr(error.message, " was given "))
+        report(row, "the message does not name the function");
+    put(&at, object, kept);
+}
+
+/* Runs `test` for each object of each row. Returns how many it should have run for. */
+static unsigned each_object(void (*test)(const struct row *, const struct object *))
+{
+    unsigned expected = 0;
+    begin();
+    EACH_ROW(r)
+    {
+        if (is_missing(r) || pointers(r, false) == 0)
+            continue;
+        expected += pointers(r, false) - times(r->call, "at.stream");
+        make_world(r);
+        EACH_OBJECT(o)
+        {
+            if (uses(r, o) && o->kind != STREAM)
+                test(r, o);
+        }
+        end_world();
+    }
+    return expected;
+}
+
+/* Catches: gr_gl_name(), gr_resource_get_info() and ring calls read the memory of freed objects. */
+TEST(ended_objects_are_refused)
+{
+    unsigned expected = each_object(pass_ended);
+    EACH_ROW(r)
+    {
+        if (!is_missing(r))
+            expected += times(r->call, "open.") + times(r->call, "at.buffer") +
+                        times(r->call, "may.buffer") + times(r->call, "at.texels");
+    }
+    assert_calls(expected);
+}
+
+static void pass_other_kind(const struct row *row, const struct object *object)
+{
+    void *kept = get(&at, object);
+    put(&at, object, object->kind == EGL ? (void *)of_memory : (void *)fx.egl);
+    refuse(row, object, "another kind", GR_ERR_INVALID_VALUE, ": it is a");
+    put(&at, object, kept);
+}
+
+TEST(objects_of_another_kind_are_refused)
+{
+    assert_calls(each_object(pass_other_kind));
+}
+
+TEST(the_valid_calls_succeed)
+{
+    unsigned expected = 0;
+    begin();
+    EACH_ROW(r)
+    {
+        if (is_missing(r) || r->untried)
+            continue;
+        expected++;
+        make_world(r);
+        accept(r);
+        end_world();
+    }
+    assert_calls(expected);
+}
+
+/* Whether the call has an object that belongs to the OpenGL context. */
+static bool has_opengl_object(const struct row *row)
+{
+    EACH_OBJECT(o)
+    {
+        if (uses(row, o) && (o->kind == RESOURCE || o->kind == BUFFER || o->kind == RING))
+            return true;
+    }
+    return false;
+}
+
+TEST(calls_without_their_opengl_context_are_refused, 2)
+{
+    unsigned expected = 0;
+    transport = _i ? &by_copy : &by_interop;
+    begin();
+    gr_egl *stranger = make_egl();
+    EACH_ROW(r)
+    {
+        if (!r->opengl)
+            continue;
+        make_world(r);
+        assert_ok(gr_egl_make_current(NULL));
+        for (int i = 0; i < 2; i++) {
+            on_a_thread = i;
+            refuse(r, NULL, "without a context", GR_ERR_GL, "No OpenGL context is current");
+        }
+        on_a_thread = false;
+        expected += 2 + has_opengl_object(r) + !r->untried;
+        if (has_opengl_object(r)) {
+            assert_ok(gr_egl_make_current(stranger));
+            refuse(r, NULL, "in another context", GR_ERR_GL, "another context");
+        }
+        assert_ok(gr_egl_make_current(fx.egl));
+        accept(r);
+        end_world();
+    }
+    gr_egl_free(stranger);
+    assert_calls(expected);
+}
+
+/* Catches: a captured map or release repeated the wait and the signal at each launch. */
+TEST(calls_on_a_capturing_stream_are_refused, 2)
+{
+    unsigned expected = 0;
+    transport = _i ? &by_copy : &by_interop;
+    begin();
+    EACH_ROW(r)
+    {
+        if (is_missing(r) || !(strstr(r->call, "at.stream") || r->stream_of_map))
+            continue;
+        expected += 2 + !r->untried;
+        make_world(r);
+        capture_graph(fx.stream);
+        refuse(r, NULL, "in a capture", GR_ERR_STATE, "is capturing a graph");
+        capture_graph_relaxed(fx.stream);
+        refuse(r, NULL, "in a relaxed capture", GR_ERR_STATE, "is capturing a graph");
+        capture_graph(NULL);
+        accept(r);
+        end_world();
+    }
+    assert_calls(expected);
+}
+
+/* Whether an object of the call belongs to a CUDA context; semaphores may belong to the host. */
+static bool has_context(const struct row *row)
+{
+    return has_opengl_object(row) || strstr(row->call, "at.tensor");
+}
+
+/*
+ * The stream ends with the CUDA context of the objects.
+ *
+ * Catches: the driver of NVIDIA crashed in cuStreamIsCapturing.
+ */
+TEST(streams_of_a_destroyed_context_are_refused, 2)
+{
+    unsigned expected = 0;
+    const CUstream kept = fx.stream;
+    transport = _i ? &by_copy : &by_interop;
+    begin();
+    EACH_ROW(r)
+    {
+        if (is_missing(r) || r->ends || !strstr(r->call, "at.stream") || !has_context(r))
+            continue;
+        expected++;
+        CUcontext context = new_context(&fx.stream);
+        make_world(r);
+        CU(StreamSynchronize(fx.stream));
+        end_context(context);
+        fault->reset();
+        refuse(r, NULL, "after the context", GR_ERR_CUDA, "was destroyed");
+        if (fault->calls("cuStreamIsCapturing") + fault->calls("cuStreamGetCtx") != 0)
+            report(r, "passed the stream to the driver");
+        if (at.buffer || at.texels) {
+            expected++;
+            at.stream = GR_STREAM_OF_MAP;
+            refuse(r, NULL, "after the context", GR_ERR_CUDA, "was destroyed");
+        }
+        end_world();
+        fx.stream = kept;
+    }
+    assert_calls(expected);
+}
+
+/* The same where the CPU copies, and where graphics writes. */
+TEST(a_destroyed_context_is_refused_without_a_stream_of_it)
+{
+    const CUstream kept = fx.stream;
+    CUcontext context = new_context(&fx.stream);
+    const gr_slot *slot;
+    GR_AUTO(gr_resource) *discards = must_register_as(gl_buffer_filled(SIZE, 0), GR_WRITE_DISCARD);
+    GR_AUTO(gr_tensor) *tensor = make_tensor();
+    gr_ring *ring = make_ready();
+    CU(StreamSynchronize(fx.stream));
+    end_context(context);
+    assert_fails(gr_publish(discards, tensor, NULL, fx.stream), GR_ERR_CUDA,
+                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
+    assert_fails(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_CUDA,
+                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
+    ck_assert_uint_eq(gr_ring_get_info(ring)->ready, 1);
+    gr_ring_free(ring);
+    end_hidden(0);
+    fx.stream = kept;
+}
+
+#define REFUSAL(call, class, words) +1
+enum {
+    REFUSALS = 0
+#include "refusals.def"
+};
+#undef REFUSAL
+
+#define REFUSAL(invalid, class, words)                                                             \
+    gr_clear_error();                                                                              \
+    (void)(invalid);                                                                               \
+    error = *gr_last_error();                                                                      \
+    calls++;                                                                                       \
+    if (error.status != GR_ERR_##class || !says(words))                                            \
+        report(&(const struct row){.call = #invalid}, "expected " #class ", " words);
+
+TEST(wrong_values_are_refused)
+{
+    begin();
+    at = (struct objects){.resource = make_resource(), .stream = fx.stream};
+#include "refusals.def"
+    end_world();
+    assert_calls(REFUSALS);
+}
+
+/* ---- NULL and ended objects that are no argument --------------------------------------------- */
+
+/* X(type): the end-of-scope function of the type is called with NULL in the variable. */
+#define SCOPES(X)                                                                                  \
+    X(gr_buffer)                                                                                   \
+    X(gr_cuda_context)                                                                             \
+    X(gr_egl)                                                                                      \
+    X(gr_resource)                                                                                 \
+    X(gr_ring)                                                                                     \
+    X(gr_semaphore)                                                                                \
+    X(gr_submit)                                                                                   \
+    X(gr_tensor)                                                                                   \
+    X(gr_vk_device)                                                                                \
+    X(gr_vk_headless)
+
+TEST(the_end_of_a_scope_ignores_null)
+{
+    unsigned flags = 9;
+    gr_clear_error();
+#define CHECK_SCOPE(type)                                                                          \
+    {                                                                                              \
+        type *object = NULL;                                                                       \
+        type##_at_scope_end(&object);                                                              \
+        ck_assert_msg(gr_last_error()->status == GR_OK, "%s: %s", #type, error_text());            \
+    }
+    SCOPES(CHECK_SCOPE)
+    gr_error_print(NULL, NULL);
+    ck_assert_ptr_nonnull(gr_status_name((gr_status)-1));
+    assert_ok(gr_flags_parse(NULL, &flags));
+    ck_assert_uint_eq(flags, GR_READ_WRITE);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+
+TEST_UNLESS(vk.missing, freed_objects_in_options_are_refused)
+{
+    transport = &by_interop;
+    at = (struct objects){.resource = make_resource(),
+                          .tensor = make_tensor(),
+                          .source = make_source(),
+                          .drawn = make_drawn(),
+                          .image = make_image()};
+    gr_tensor_free(at.source);
+    gr_resource_free(at.drawn);
+    assert_invalid(gr_publish(at.image, at.tensor,
+                              &GR_INIT(gr_publish_options, .chroma = at.source), fx.stream),
+                   "not a live");
+    assert_invalid(gr_fetch_framebuffer(0, at.tensor,
+                                        &GR_INIT(gr_framebuffer_options, .width = 1, .height = 1,
+                                                 .staging = at.drawn),
+                                        fx.stream),
+                   "not a live");
+    at.source = NULL;
+    at.drawn = NULL;
+    end_world();
+}
+
+static void start(void)
+{
+    resource_case_buffer(SIZE, 1);
+    fault_control_start();
+}
+
+START(start())
