@@ -47,14 +47,6 @@ TEST(leaving_an_inner_scope_unmaps_but_does_not_close_the_resource)
     assert_gl_bytes(name, SIZE, 0x92);
 }
 
-TEST(scope_exit_ignores_null)
-{
-    GR_AUTO(gr_resource) *resource = NULL;
-    GR_AUTO(gr_buffer) *buffer = NULL;
-    GR_AUTO(gr_egl) *egl = NULL;
-    ck_assert(!resource && !buffer && !egl);
-}
-
 static void lose_a_frame(void)
 {
     const gr_gl_options copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);

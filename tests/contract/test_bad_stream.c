@@ -410,4 +410,6 @@ VULKAN_TEST(a_failed_map_many_keeps_the_wait_that_it_queued)
     gr_resource_free(fails.resource);
 }
 
+GROUP("resources that were freed", add_streams_case)
+
 START(fault_control_start())

@@ -198,7 +198,6 @@ VULKAN_TEST(parts_beyond_the_end_are_refused)
     gr_external_memory_desc info = good;
     info.size = 0;
     assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "allocationSize");
-    assert_null_invalid(gr_from_external_memory(NULL, GR_READ_WRITE), "NULL");
     assert_mine(good.fd);
 }
 
@@ -420,7 +419,6 @@ VULKAN_TEST(parts_of_other_resources_and_invalid_parts_are_refused)
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = 16),
                                 outside = GR_INIT(gr_external_part_desc, .offset = own.memory_size,
                                                   .size = 16);
-    assert_null_invalid(gr_from_same_memory(NULL, &part, GR_READ_WRITE), "NULL");
     assert_null(gr_from_same_memory(gl, &part, GR_READ_WRITE), GR_ERR_STATE, 0, "external memory");
     assert_null_invalid(gr_from_same_memory(resource, &outside, GR_READ_WRITE), "offset");
     assert_null_invalid(gr_from_same_memory(resource, &part, 0x100), "bits");

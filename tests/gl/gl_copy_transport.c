@@ -509,7 +509,6 @@ ONE_DEVICE_TEST(gr_gl_cuda_device_returns_the_drawing_device)
 TEST(gr_gl_cuda_device_fails_if_no_cuda_device_draws)
 {
     int device = -7;
-    assert_invalid(gr_gl_cuda_device(NULL), "NULL");
     refuse_next(DEVICES, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                  "OpenGL draws on");

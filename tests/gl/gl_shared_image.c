@@ -249,7 +249,6 @@ TEST(a_missing_description_or_context_is_refused)
 {
     const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
     const gr_gl_image_desc unsized = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA, 4, 4, 0, 0);
-    assert_null_invalid(gr_create_gl_image(NULL, GR_READ_WRITE, NULL), "NULL");
     assert_null_invalid(gr_create_gl_image(&unsized, GR_READ_WRITE, NULL),
                         "`internal_format` is GL_RGBA, which has no size");
     assert_null_invalid(gr_create_gl_image(&good, 0x100, NULL), "");

@@ -345,7 +345,6 @@ TENSOR_TEST(wrong_options_are_refused)
         assert_null_invalid(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, &wrong[i]), texts[i]);
     assert_null_invalid(gr_create_gl_buffer_of(tensor, GR_SURFACE_LOAD_STORE, NULL),
                         "surface_load_store");
-    assert_null_invalid(gr_create_gl_buffer_of(NULL, GR_READ_WRITE, NULL), "NULL");
     assert_ok(gr_egl_make_current(NULL));
     REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_GL, "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));

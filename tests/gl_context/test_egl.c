@@ -317,14 +317,6 @@ TEST(freeing_another_context_keeps_the_current_one)
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
 
-TEST(freeing_null_does_nothing)
-{
-    gr_egl *none = NULL;
-    gr_egl_free(NULL);
-    gr_egl_at_scope_end(&none);
-    assert_current(fx.egl);
-}
-
 TEST(the_end_of_a_scope_frees_the_context)
 {
     {

@@ -390,23 +390,6 @@ TEST(invalid_flags_are_refused)
     assert_null_invalid(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), "flag");
 }
 
-TEST(null_arguments_are_refused)
-{
-    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
-    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
-    assert_made(buffer);
-    assert_null_invalid(gr_buffer_get_image_info(NULL), "NULL");
-    assert_null_invalid(gr_buffer_array(NULL, 0, 0), "NULL");
-    assert_null_invalid(gr_buffer_mipmapped_array(NULL), "NULL");
-    gr_clear_error();
-    ck_assert_uint_eq(gr_buffer_surface(NULL, 0, 0), 0);
-    assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
-    ck_assert_uint_eq(gr_buffer_texture(NULL, NULL), 0);
-    assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
-    ck_assert_ptr_null(gr_buffer_get_info(NULL));
-}
-
 GROUP("contexts", add_image_case)
 
 static void enter(gr_egl *stranger)

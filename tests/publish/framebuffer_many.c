@@ -144,7 +144,6 @@ TEST(wrong_copies_are_refused)
         assert_invalid(gr_copy_framebuffer(framebuffer, buffer, rows[i].offset, &options),
                        rows[i].text);
     }
-    assert_invalid(gr_copy_framebuffer(framebuffer, NULL, 0, NULL), "NULL");
     assert_fails(gr_copy_framebuffer(framebuffer, discards, 0, NULL), GR_ERR_STATE, 0,
                  "write_discard");
     gr_buffer *mapped = must_make(gr_map(buffer, fx.stream));

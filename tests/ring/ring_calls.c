@@ -80,7 +80,6 @@ static void assert_still_mine(gr_resource *resource)
 TEST(unsuitable_resources_cannot_be_slots)
 {
     gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
-    assert_null_invalid(gr_ring_create(NULL, 1, NULL), "`resources` is NULL");
     assert_null_invalid(gr_ring_create(two, 0, NULL), "n is 0");
     assert_null_invalid(gr_ring_create(two, 1025, NULL), "at most 1024");
     assert_null_invalid(gr_ring_create(two, 2, NULL), "The resource is NULL");
@@ -228,10 +227,8 @@ TEST(more_slots_than_the_ring_has_are_refused)
     must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
     assert_invalid(gr_ring_hand_over(ring, slots, 0), "n is 0");
     assert_invalid(gr_ring_hand_over(ring, slots, 3), "larger than the number");
-    assert_invalid(gr_ring_hand_over(ring, NULL, 1), "`slots` is NULL");
     assert_slots(ring, 0, 2, 0, 0);
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
-    assert_invalid(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), "`slots` is NULL");
 }
 
 TEST(slots_in_a_wrong_state_or_of_another_ring_are_refused, 2)

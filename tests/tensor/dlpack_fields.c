@@ -342,7 +342,6 @@ TEST(exporting_needs_a_valid_stream)
     assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, NULL), "stream");
     assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_OF_MAP),
                         "stream");
-    assert_null_invalid(gr_tensor_to_dlpack(NULL, GR_DLPACK_VERSIONED, fx.stream), "NULL");
     gr_tensor_free(tensor);
     assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream),
                         "not a live tensor");

@@ -442,12 +442,10 @@ TEST(another_major_version_is_refused)
     producer_end(&producer, 1);
 }
 
-TEST(imports_of_null_or_with_an_invalid_stream_are_refused)
+TEST(imports_with_an_invalid_stream_are_refused)
 {
     struct producer producer;
     produce(&producer);
-    assert_null_invalid(gr_tensor_from_dlpack(NULL, GR_DLPACK_VERSIONED, fx.stream), "NULL");
-    assert_null_invalid(gr_tensor_from_dlpack(NULL, GR_DLPACK_LEGACY, fx.stream), "NULL");
     assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, (gr_dlpack)2, fx.stream),
                         "gr_dlpack");
     assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, NULL),

@@ -140,7 +140,6 @@ TEST(host_memory_has_no_array_interface)
     assert_null_invalid(gr_tensor_array_interface(pinned, NULL), "stream");
     gr_tensor_free(pinned);
     assert_null_invalid(gr_tensor_array_interface(pinned, fx.stream), "not a live tensor");
-    assert_null_invalid(gr_tensor_array_interface(NULL, fx.stream), "NULL");
 }
 
 TEST(revoked_tensors_have_no_array_interface)

@@ -73,16 +73,6 @@ SESSION_TEST(a_device_can_be_wrapped_twice)
     gr_vk_device_free(second);
 }
 
-TEST(null_is_refused_or_ignored)
-{
-    gr_vk_device *none = NULL;
-    assert_null_invalid(gr_vk_device_from_vk(NULL), "`desc` is NULL");
-    gr_vk_device_free(NULL);
-    gr_vk_device_at_scope_end(&none);
-    assert_null_invalid(gr_vk_device_get_info(NULL), "NULL");
-    gr_clear_error();
-}
-
 SESSION_TEST(null_members_are_refused)
 {
     for (int i = 0; i < 4; i++) {
@@ -337,7 +327,6 @@ SESSION_TEST(device_extensions_refuses_null)
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;
     assert_invalid(gr_vk_device_extensions(&info, NULL, NULL), "`count`");
-    assert_invalid(gr_vk_device_extensions(NULL, NULL, NULL), "`count`");
     info.get_instance_proc_addr = NULL;
     assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "get_instance_proc_addr");
     info.physical_device = VK_NULL_HANDLE;

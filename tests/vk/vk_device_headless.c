@@ -136,15 +136,6 @@ SESSION_TEST(default_options_create_a_device)
     gr_vk_device_free(must_make(gr_vk_device_from_vk(&info)));
 }
 
-TEST(null_is_refused_or_ignored)
-{
-    gr_vk_headless *none = NULL;
-    assert_null_invalid(gr_vk_headless_get_info(NULL), "NULL");
-    gr_vk_headless_free(NULL);
-    gr_vk_headless_at_scope_end(&none);
-    ck_assert_uint_eq(gr_last_error()->status, GR_OK);
-}
-
 /* The fixture also detects descriptors that stay open. */
 SESSION_TEST(a_hundred_devices_are_created_and_freed_in_turn)
 {

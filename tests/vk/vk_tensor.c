@@ -124,9 +124,6 @@ TENSOR_TEST(wrong_arguments_are_refused)
 {
     VkBufferCreateInfo info = info_of(SIZE);
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE, true), *other = must_export(SIZE, false);
-    assert_null_invalid(gr_create_vk_buffer_of(vk.wrap, &info, NULL, 0), "NULL");
-    assert_null_invalid(gr_create_vk_buffer_of(NULL, &info, tensor, 0), "NULL");
-    assert_null_invalid(gr_create_vk_buffer_of(vk.wrap, NULL, tensor, 0), "NULL");
     assert_null_invalid(gr_create_vk_buffer_of(vk.wrap, &info, tensor, GR_SURFACE_LOAD_STORE),
                         "surface_load_store");
     assert_null(gr_create_vk_buffer_of(vk.wrap, &info, other, 0), GR_ERR_UNSUPPORTED,
