@@ -431,6 +431,40 @@ TEST(ended_objects_are_refused)
     assert_calls(expected);
 }
 
+/*
+ * Frees objects, and each again while a new one exists. Catches: the second free ended the new
+ * object, because it had the same address.
+ */
+TEST(a_second_free_does_not_end_a_new_object)
+{
+    begin();
+    EACH_OBJECT(o)
+    {
+        const bool is_first = o == objects || o[-1].kind != o->kind;
+        const bool of_vulkan =
+            (o->kind >= SEMAPHORE && o->kind <= HEADLESS) || strcmp(o->name, "drawn") == 0;
+        const int most = o->kind >= DEVICE ? 3 : 16;
+        void *freed[16];
+        if (!is_first || (of_vulkan && vk.missing) || o->kind == BUFFER || o->kind == STREAM)
+            continue;
+        for (int i = 0; i < most; i++) {
+            freed[i] = make(o);
+            for (int k = 0; k < i; k++) {
+                ck_assert_ptr_ne(freed[i], freed[k]);
+                gr_clear_error();
+                end_object(o->kind, freed[k]);
+                assert_error(GR_ERR_INVALID_VALUE, 0, "was given");
+            }
+            gr_clear_error();
+            end_object(o->kind, freed[i]);
+            ck_assert_msg(gr_last_error()->status == GR_OK, "%s: %s", o->name, error_text());
+            end_hidden(0);
+        }
+    }
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_calls(0);
+}
+
 static void pass_other_kind(const struct row *row, const struct object *object)
 {
     void *kept = get(&at, object);

@@ -103,112 +103,6 @@ TEST(invalid_handles_are_refused)
     ck_assert_int_eq(nothing, 0);
 }
 
-/* ---- Addresses ---- */
-
-static void *new_resource(void)
-{
-    return must_register(gl_buffer_filled(16, 1));
-}
-
-static void *new_submit(void)
-{
-    return must_make(gr_submit_begin(&fx.resource, 1));
-}
-
-static void *new_tensor(void)
-{
-    static float data;
-    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
-                                        .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
-    return must_make(gr_tensor_from_memory(&desc, &data, GR_STREAM_NONE, NULL, NULL));
-}
-
-static void *new_ring(void)
-{
-    return must_make(gr_ring_create(&fx.resource, 1, NULL));
-}
-
-static void *new_egl(void)
-{
-    return must_make(gr_egl_create(NULL));
-}
-
-static void *new_cuda_context(void)
-{
-    return must_make(gr_cuda_context_create(0));
-}
-
-static void *new_semaphore(void)
-{
-    return must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
-}
-
-static void *new_vk_device(void)
-{
-    return must_make(vulkan_wrap());
-}
-
-static void *new_headless(void)
-{
-    return must_make(gr_vk_headless_create(NULL));
-}
-
-/* For each type, a function that ends an object. */
-#define END(type)                                                                                  \
-    static void end_##type(void *object)                                                           \
-    {                                                                                              \
-        gr_##type##_free(object);                                                                  \
-    }
-END(resource)
-END(submit)
-END(tensor)
-END(ring)
-END(egl)
-END(cuda_context)
-END(semaphore)
-END(vk_device)
-END(vk_headless)
-
-struct type {
-    void *(*make)(void);
-    void (*end)(void *object);
-    int times;
-};
-
-/*
- * Frees objects, and each a second time while a new one exists. Catches: the second free ended the
- * new object, because it had the same address.
- */
-static void assert_new_objects_survive(const struct type *type)
-{
-    void *freed[16];
-    for (int i = 0; i < type->times; i++) {
-        void *object = type->make();
-        for (int k = 0; k < i; k++) {
-            ck_assert_ptr_ne(object, freed[k]);
-            assert_refused(type->end(freed[k]), "was given");
-        }
-        gr_clear_error();
-        type->end(freed[i] = object);
-        ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    }
-}
-
-TEST(a_second_free_does_not_end_a_new_object)
-{
-    static const struct type types[] = {
-        {new_resource, end_resource, 16},
-        {new_submit, end_submit, 16},
-        {new_tensor, end_tensor, 16},
-        {new_ring, end_ring, 16},
-        {new_egl, end_egl, 3},
-        {new_cuda_context, end_cuda_context, 3},
-    };
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        assert_new_objects_survive(&types[i]);
-    assert_ok(gr_egl_make_current(fx.egl));
-}
-
 /* The buffers of a resource take turns, whether its earlier buffers were released or not. */
 TEST(a_second_release_does_not_end_a_new_mapping, 2)
 {
@@ -267,6 +161,14 @@ TEST(live_and_freed_objects_are_distinguished_after_the_table_grew)
     glDeleteBuffers(COUNT, names);
 }
 
+static void *new_tensor(void)
+{
+    static float data;
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
+                                        .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
+    return must_make(gr_tensor_from_memory(&desc, &data, GR_STREAM_NONE, NULL, NULL));
+}
+
 static atomic_bool changing;
 
 /* Changes the table of live objects continuously. */
@@ -319,21 +221,6 @@ TEST(live_objects_are_found_while_the_table_changes)
     atomic_store(&changing, false);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_uint_eq(missed, 0);
-}
-
-/* ---- NULL ------------------------------------------------------------------------------------ */
-
-GROUP("Vulkan objects", add_vulkan_case)
-
-TEST_UNLESS(vk.missing, a_second_free_does_not_end_a_new_vulkan_object)
-{
-    static const struct type types[] = {
-        {new_semaphore, end_semaphore, 16},
-        {new_vk_device, end_vk_device, 3},
-        {new_headless, end_vk_headless, 3},
-    };
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        assert_new_objects_survive(&types[i]);
 }
 
 GROUP("the end of the process", add_bare_case)
