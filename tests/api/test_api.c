@@ -59,10 +59,10 @@ static const gr_semaphore_point *point(gr_semaphore *semaphore)
     return &point;
 }
 
-#define FUNCTION(name, since, ...)                                                                 \
+#define FUNCTION(name, since, result, arguments)                                                   \
     static void call_##name(void)                                                                  \
     {                                                                                              \
-        (void)(__VA_ARGS__);                                                                       \
+        result name arguments;                                                                     \
     }
 #include "functions.def"
 
