@@ -266,12 +266,15 @@ static gr_status check_all(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
+gr_submit *gr_submit_start(gr_resource *const resources[], size_t n)
+{
+    return check_all(resources, n) == GR_OK ? gr_submit_make(resources, n, false) : NULL;
+}
+
 gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)
 {
     GR_CALL();
-    if (check_all(resources, n) != GR_OK)
-        return NULL;
-    return gr_submit_make(resources, n, false);
+    return gr_submit_start(resources, n);
 }
 
 /* ---- Calls for a submit that has begun ------------------------------------------------------- */

@@ -395,6 +395,9 @@ void gr_sync_end(struct gr_sync *sync, bool alive);
 
 /* ---- Submits of the graphics API, for rings and resources: submit.c -------------------------- */
 
+/* gr_submit_begin() for another public function, which errors name. */
+gr_submit *gr_submit_start(gr_resource *const resources[], size_t n);
+
 /*
  * Like gr_submit_begin(), for n different, checked resources. If they are slots of a ring, the ring
  * frees the submit, and gr_submit_free() refuses it.

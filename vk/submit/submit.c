@@ -197,7 +197,7 @@ gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayou
     GR_CALL();
     const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                    .access = VK_ACCESS_2_MEMORY_WRITE_BIT, .layout = layout);
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
+    GR_AUTO(gr_submit) *submit = gr_submit_start(resources, n);
     struct vk_submit m = {.submit = submit, .hands_over = true};
     return submit ? submit_all(&m, &GR_INIT(gr_vk_submit_desc, .last = &last))
                   : gr_error_set_call();
