@@ -302,10 +302,10 @@ static unsigned scratch_of(const struct gl_resource *r, struct gl_names *names)
 
 void gl_arrays_drop_scratch(const struct gl_resource *r, struct gl_names *names)
 {
-    if (r->target->target != GL_RENDERBUFFER || !names->texture)
-        return;
-    glDeleteTextures(1, &names->texture);
-    names->texture = 0;
+    if (r->target->target == GL_RENDERBUFFER) {
+        glDeleteTextures(1, &names->texture);
+        names->texture = 0;
+    }
 }
 
 static bool is_unsettled(const struct gl_resource *r)

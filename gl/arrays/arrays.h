@@ -63,10 +63,7 @@ struct gl_place {
 void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
                     bool read);
 
-/*
- * After an OpenGL error: it may be of the scratch texture of a renderbuffer, which every later copy
- * would use, so the next copy makes another one.
- */
+/* After an OpenGL error, which may be of the scratch texture of a renderbuffer. */
 void gl_arrays_drop_scratch(const struct gl_resource *r, struct gl_names *names);
 
 /* Copies between linear memory and the arrays, to the arrays if `up`, in the stream. */

@@ -98,9 +98,8 @@ gr_status gl_object_follow(struct gl_resource *r, CUstream stream)
     if (!r->replaced && is_unchanged(r))
         return GR_OK;
     r->replaced = true;
-    const unsigned flags = r->base.flags;
-    struct gl_resource *now = r->target ? gl_image_object(r->name, r->target->target, flags)
-                                        : gl_buffer_object(r->name, flags);
+    struct gl_resource *now = r->target ? gl_image_object(r->name, r->target->target, r->base.flags)
+                                        : gl_buffer_object(r->name, r->base.flags);
     if (!now)
         return gr_last_error()->status;
     gr_status status = register_again(r, now, stream);

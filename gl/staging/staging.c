@@ -133,20 +133,16 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, bool read
     GL_SAVED(before, GL_SAVE(ERRORS));
     if (first->context.version >= 42)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staging->chosen)
-            status = move(r, read);
-    }
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_of(resources[i])->staging->chosen)
+            status = move(gl_of(resources[i]), read);
     if (status != GR_OK)
         return status;
     status = gl_object_check_copied(resources[0], n, first->staging->kind->gl_calls,
                                     read ? "read" : "take back");
-    for (size_t i = 0; i < n && status != GR_OK; i++) {
-        const struct gl_resource *r = (const struct gl_resource *)resources[i];
-        if (r->staging->chosen && r->base.is_image)
-            gl_arrays_drop_scratch(r, r->staging->names);
-    }
+    for (size_t i = 0; i < n && status != GR_OK; i++)
+        if (gl_of(resources[i])->staging->chosen && resources[i]->is_image)
+            gl_arrays_drop_scratch(gl_of(resources[i]), gl_of(resources[i])->staging->names);
     return status;
 }
 
