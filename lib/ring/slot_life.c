@@ -85,8 +85,10 @@ static gr_status check_kind(gr_resource *resource, const gr_resource *like, cons
             i, "is an image and others are buffers, or the reverse: create a ring for each.");
     if (like->backend->run(both, 2) != 2)
         return refuse_slot(
-            i, "was registered in another OpenGL context than the others, or only one of them was "
-               "registered with gr_gl_options.share_group: create a ring for each context.");
+            i,
+            "was registered in another OpenGL context than the others, only one of them was "
+            "registered with gr_gl_options.share_group, or this OpenGL has no timelines, so that "
+            "each shared resource has its own semaphores: create a ring for each.");
     return gr_sync_is_submitted(resource) ? check_semaphores(resource, like, ring, i) : GR_OK;
 }
 
