@@ -27,9 +27,9 @@
     X(TEXEL_SHADERS)                                                                               \
     X(SHARE_GROUPS)                                                                                \
     X(PARKED_OBJECTS)                                                                              \
-    X(CONTEXT_MARKS)                                                                               \
     X(LINK_RING)                                                                                   \
     X(RING)                                                                                        \
+    X(CONTEXT_MARKS)                                                                               \
     X(LINK_VALUES)                                                                                 \
     X(VULKAN_DEVICE)                                                                               \
     X(SUBMITS)                                                                                     \
