@@ -66,7 +66,7 @@ TEST(wrong_arguments_are_refused)
     } rows[] = {
         {tensors, NULL, 0, "0 attachments"},
         {tensors, NULL, 17, "17 attachments"},
-        {NULL, NULL, 1, "with their tensors"},
+        {NULL, NULL, 1, "`tensors` is NULL"},
         {missing, NULL, 2, "tensor is NULL"},
         {tensors, two, 2, "two `staging` buffers"},
         {tensors, small, 2, "of each attachment need 1300 bytes"},
