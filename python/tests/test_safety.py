@@ -41,8 +41,9 @@ class Running:
         sys.setswitchinterval(100)  # the thread keeps the GIL until its call waits without it
         self.thread.start()
         self.begun.wait()
-        time.sleep(0.1 if getattr(sys, "_is_gil_enabled", lambda: True)() else 0.5)
         sys.setswitchinterval(interval)
+        if not getattr(sys, "_is_gil_enabled", lambda: True)():
+            time.sleep(0.5)
         assert self.error is None
         return self
 
@@ -62,7 +63,11 @@ def refused(*calls):
 def held(launch_host):  # noqa: F811
     if not grinterop.is_software():
         pytest.skip("on a GPU the stream is in order without waiting on the CPU")
-    return lambda: launch_host(slow([], 1))
+    # a mapping of an earlier test that the collector ended now would wait for the stream
+    gc.collect()
+    gc.disable()
+    yield lambda: launch_host(slow([], 1))
+    gc.enable()
 
 
 @pytest.fixture
