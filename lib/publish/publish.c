@@ -461,7 +461,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     GR_TRY(gr_resource_check(resource));
     GR_TRY(check_options(w, resource, options));
     if (w->fetch && resource->backend->transport != GR_TRANSPORT_INTEROP)
-        use.options = &reads; /* what is only read is not copied back */
+        use.options = &reads; /* nothing is copied back */
     GR_TRY(gr_use_check(&use, &entered));
     GR_TRY(check_before_map(w, resource));
     GR_TRY(gr_use_map(&use));

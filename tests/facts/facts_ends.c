@@ -120,7 +120,7 @@ FACT_UNLESS(lost_by_close, a_close_while_mapped_keeps_the_bytes, writing[_i % 2]
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* What is lost is only what Vulkan has not taken over. */
+/* For kinds that lose bytes at a close, too: they lose only what Vulkan has not taken over. */
 FACT(a_close_while_mapped_ends_the_buffer, writing[_i % 2], 2)
 {
     gr_buffer *buffer, *none = NULL;

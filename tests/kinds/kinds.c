@@ -18,12 +18,10 @@
     OPENGL, .object = "OpenGL buffer", .write = gl_buffer_write, .read = gl_buffer_read
 #define OPENGL_IMAGE                                                                               \
     OPENGL, .object = "texture", .is_image = true, .write = gl_image_write, .read = gl_image_read
-#define VULKAN .api = GR_GRAPHICS_VULKAN, .delay = vk_delay
-#define VULKAN_BUFFER                                                                              \
-    VULKAN, .object = "Vulkan buffer", .write = vk_buffer_write, .read = vk_buffer_read
+#define VULKAN        .api = GR_GRAPHICS_VULKAN, .delay = vk_delay
+#define VULKAN_BUFFER VULKAN, .object = "Vulkan buffer", .write = vk_write, .read = vk_buffer_read
 #define VULKAN_IMAGE                                                                               \
-    VULKAN, .object = "Vulkan image", .is_image = true, .write = vk_image_write,                   \
-            .read = vk_image_read
+    VULKAN, .object = "Vulkan image", .is_image = true, .write = vk_write, .read = vk_image_read
 #define VULKAN_MEMORY                                                                              \
     .api = GR_GRAPHICS_EXTERNAL, .object = "memory", .delay = vk_delay, .write = vk_memory_write,  \
     .read = vk_memory_read

@@ -36,9 +36,8 @@ void gl_kinds_end(void);
 
 /* ---- Vulkan, and memory without a graphics API ----------------------------------------------- */
 
-void vk_buffer_write(struct thing *thing, const unsigned char *bytes);
+void vk_write(struct thing *thing, const unsigned char *bytes);
 void vk_buffer_read(struct thing *thing, unsigned char *bytes);
-void vk_image_write(struct thing *thing, const unsigned char *bytes);
 void vk_image_read(struct thing *thing, unsigned char *bytes);
 
 /* For memory of Vulkan whose resource Vulkan cannot submit: the host waits. */

@@ -107,7 +107,7 @@ static bool is_alive(const struct thing *thing)
 }
 
 /* The memory of the host is freed after the case: the submit may still wait for CUDA. */
-static void write_by_submit(struct thing *thing, const unsigned char *bytes)
+void vk_write(struct thing *thing, const unsigned char *bytes)
 {
     struct vulkan_host *host = vulkan_host(THING_SIZE);
     memcpy(host->bytes, bytes, THING_SIZE);
@@ -134,22 +134,12 @@ void vk_memory_read(struct thing *thing, unsigned char *bytes)
     vulkan_read(thing->buffer, bytes, THING_SIZE);
 }
 
-void vk_buffer_write(struct thing *thing, const unsigned char *bytes)
-{
-    write_by_submit(thing, bytes);
-}
-
 void vk_buffer_read(struct thing *thing, unsigned char *bytes)
 {
     if (is_alive(thing))
         read_by_submit(thing, bytes);
     else
         vk_memory_read(thing, bytes);
-}
-
-void vk_image_write(struct thing *thing, const unsigned char *bytes)
-{
-    write_by_submit(thing, bytes);
 }
 
 void vk_image_read(struct thing *thing, unsigned char *bytes)
@@ -186,8 +176,8 @@ static void hand_over(struct thing *thing)
 }
 
 /*
- * The memory of the object is known, unless it is copied. What is copied to CUDA, and any image,
- * must be handed over before CUDA maps it.
+ * The description names the memory of the object, unless the object is copied. Images, and objects
+ * that are copied to CUDA, must be handed over before CUDA maps them.
  */
 static void register_buffer(struct thing *thing, gr_vk_device *device, gr_vk_buffer_desc desc)
 {

@@ -43,8 +43,8 @@ static bool is_vulkan(void)
 /* ---- Operations ------------------------------------------------------------------------------ */
 
 /*
- * Whether earlier work is done decides whether grinterop waits for it and what is used again, so
- * all work is done before each operation.
+ * What grinterop does depends on whether earlier work is done: it waits for the work, or uses
+ * something again. So all work ends before each operation.
  */
 static void begin(const char *operation)
 {
