@@ -180,14 +180,20 @@ struct state {
     unsigned char bytes[4096];
 };
 
-static void note(struct state *state, const void *info, size_t size)
+static void note(struct state *state, const void *info, size_t begin, size_t end)
 {
     ck_assert_ptr_nonnull(info);
-    ck_assert_uint_le(state->size + size, sizeof(state->bytes));
-    memcpy(state->bytes + state->size, info, size);
-    state->size += size;
+    ck_assert_uint_le(state->size + end - begin, sizeof(state->bytes));
+    memcpy(state->bytes + state->size, (const char *)info + begin, end - begin);
+    state->size += end - begin;
 }
 
+/* Notes the fields of a `type`, from the field `first` to the field `last`, with no padding
+ * between. */
+#define NOTE(info, type, first, last)                                                              \
+    note(&state, info, offsetof(type, first), offsetof(type, last) + sizeof(((type *)0)->last))
+
+/* The fields that the queries return. The padding between them differs from call to call. */
 static struct state look(const struct row *row, const struct object *except)
 {
     struct state state = {0};
@@ -196,16 +202,26 @@ static struct state look(const struct row *row, const struct object *except)
         void *object = get(&at, o);
         if (!uses(row, o) || o == except)
             continue;
-        if (o->kind == RESOURCE)
-            note(&state, gr_resource_get_info(object), sizeof(gr_resource_info));
-        if (o->kind == BUFFER)
-            note(&state, gr_buffer_get_info(object), sizeof(gr_buffer_info));
-        if (o->kind == TENSOR)
-            note(&state, gr_tensor_get_info(object), sizeof(gr_tensor_info));
+        if (o->kind == RESOURCE) {
+            const gr_resource_info *info = gr_resource_get_info(object);
+            NOTE(info, gr_resource_info, kind, closed);
+            NOTE(info, gr_resource_info, graphics, external_memory);
+        }
+        if (o->kind == BUFFER) {
+            const gr_buffer_info *info = gr_buffer_get_info(object);
+            NOTE(info, gr_buffer_info, stream, tensors);
+            NOTE(info, gr_buffer_info, context, context);
+        }
+        if (o->kind == TENSOR) {
+            const gr_tensor_info *info = gr_tensor_get_info(object);
+            NOTE(info, gr_tensor_info, ptr, read_only);
+            NOTE(info, gr_tensor_info, bytes, revoked);
+            NOTE(info, gr_tensor_info, array, context);
+        }
         if (o->kind == RING)
-            note(&state, gr_ring_get_info(object), offsetof(gr_ring_info, newest_age_ns));
+            NOTE(gr_ring_get_info(object), gr_ring_info, written, reading);
         if (o->kind == SEMAPHORE)
-            note(&state, gr_semaphore_get_info(object), sizeof(gr_semaphore_info));
+            NOTE(gr_semaphore_get_info(object), gr_semaphore_info, external, timeline);
     }
     return state;
 }
