@@ -176,13 +176,13 @@ gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 
 gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer)
 {
-    bool own = consumer != GR_STREAM_NONE && is_own(tensor, consumer, &tensor->context);
-    bool ordered = consumer == GR_STREAM_NONE || (own && gr_uses_none(uses_of(tensor)));
-    if (!ordered)
-        GR_TRY(gr_tensor_begin_copy(tensor, consumer, &tensor->context, false));
-    if (!ordered && !own &&
-        !gr_uses_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
-        return gr_fail_memory();
+    if (consumer != GR_STREAM_NONE) {
+        const struct gr_context *at = &tensor->context;
+        GR_TRY(gr_tensor_begin_copy(tensor, consumer, at, false));
+        if (!is_own(tensor, consumer, at) &&
+            !gr_uses_open(uses_of(tensor), consumer, at->handle, !tensor->info.read_only))
+            return gr_fail_memory();
+    }
     gr_tensor_hold(tensor);
     return GR_OK;
 }
