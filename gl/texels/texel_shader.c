@@ -6,7 +6,6 @@
 #include "gl/texels/texel_shader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <epoxy/gl.h>
 

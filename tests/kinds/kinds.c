@@ -181,6 +181,10 @@ void thing_end(struct thing *thing)
     for (size_t i = 0; i < MOST_THINGS; i++)
         if (things[i] == thing)
             things[i] = NULL;
+    /* The validation layer does not see that CUDA has waited for the last submit. */
+    const gr_resource_info *info = thing->resource ? gr_resource_get_info(thing->resource) : NULL;
+    if (!vk.missing && info && !info->mapped)
+        VK(QueueWaitIdle(vk.h->graphics));
     thing_free(thing);
     if (thing->kind->end)
         thing->kind->end(thing);
