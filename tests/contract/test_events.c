@@ -1,39 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Events and second streams at a map and a release, by interop, copy and, where available, shared
- * storage. Gates block the streams, so that a missing wait shows as a wrong byte.
+ * Events and second streams at a map and a release, for all kinds of resources. Gates delay the
+ * streams, so that a missing wait shows as a gate that is still closed, or as a wrong byte.
  */
-#include <grinterop/gl.h>
+#include "tests/drivers/fault_driver.h"
+#include "tests/kinds/kinds.h"
 
-#include "tests/support/support.h"
+/* Longer than a map or a release takes without a wait. */
+#define LATE_MS 20
 
-#define SIZE    ((size_t)4096)
-#define LATE_MS 60
+START(fault_control_start())
 
-/* ---- Resources by each transport ------------------------------------------------------------- */
-
-static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
-                                          GR_TRANSPORT_SHARED};
-enum { TRANSPORTS = sizeof(transports) / sizeof(transports[0]) };
-
-/* Creates a buffer resource of zeros. */
-static gr_resource *make(int transport)
-{
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[transport]);
-    if (transports[transport] != GR_TRANSPORT_SHARED)
-        return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), GR_READ_WRITE, &options);
-    gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
-    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    if (buffer)
-        fill_and_release(buffer, 0);
-    return resource;
-}
-
-#define need(resource, transport)                                                                  \
-    GR_AUTO(gr_resource) *resource = make(transport);                                              \
-    if (!resource && transports[transport] == GR_TRANSPORT_SHARED)                                 \
-        skip("%s", error_text());                                                                  \
-    assert_made(resource)
+GROUP("events", add_kinds_case)
 
 static CUevent make_event(void)
 {
@@ -42,32 +20,18 @@ static CUevent make_event(void)
     return event;
 }
 
-/*
- * Returns device memory whose bytes become `value` late. The other stream writes them and then
- * records the event.
- */
-static CUdeviceptr late_bytes(int value, CUevent event)
+static gr_status map_many(struct thing *const things[], size_t n, const gr_map_options *options,
+                          gr_buffer *buffers[])
 {
-    CUdeviceptr bytes;
-    CU(MemAlloc(&bytes, SIZE));
-    CU(MemsetD8(bytes, 0xEE, SIZE));
-    gate_open_after(gate_put(fx.other), LATE_MS);
-    CU(MemsetD8Async(bytes, (unsigned char)value, SIZE, fx.other));
-    CU(EventRecord(event, fx.other));
-    return bytes;
+    gr_resource *resources[2] = {NULL, NULL};
+    for (size_t i = 0; i < n; i++)
+        resources[i] = things[i]->resource;
+    return gr_map_many(resources, n, fx.stream, options, buffers);
 }
 
-static void end_late(CUdeviceptr bytes, CUevent event)
+static gr_status map_with(struct thing *thing, const gr_map_options *options, gr_buffer **buffer)
 {
-    gates_open();
-    CU(MemFree(bytes));
-    CU(EventDestroy(event));
-}
-
-static gr_buffer *map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
-{
-    gr_buffer *buffer = NULL;
-    return gr_map_many(&resource, 1, stream, options, &buffer) == GR_OK ? buffer : NULL;
+    return map_many(&thing, 1, options, buffer);
 }
 
 static gr_status release_with(gr_buffer *buffer, const gr_release_options *options)
@@ -75,150 +39,114 @@ static gr_status release_with(gr_buffer *buffer, const gr_release_options *optio
     return gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, options);
 }
 
-static TCase *add_event_case(Suite *suite, const char *name)
+/* Delays the stream. The call under test may block on it, so that only a timer can end that. */
+static struct gate *delay(CUstream stream)
 {
-    return with_sharing(add_case(suite, name));
+    struct gate *gate = gate_put(stream);
+    gate_open_after(gate, LATE_MS);
+    return gate;
 }
 
-GROUP("map", add_event_case)
-
-TEST(map_waits_for_its_wait_event, TRANSPORTS)
+static void assert_waits_for(CUstream stream, struct gate *gate)
 {
-    need(resource, _i);
-    CUevent event = make_event();
-    CUdeviceptr bytes = late_bytes(0x5A, event);
-    gr_buffer *buffer =
-        must_make(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event)));
-    CU(MemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
-    end_late(bytes, event);
+    CU(StreamSynchronize(stream));
+    ck_assert(gate_is_open(gate));
 }
 
-TEST(ready_event_is_recorded_after_the_map, TRANSPORTS)
+static void check_map(struct thing *const things[], size_t n, CUevent event)
 {
-    need(resource, _i);
-    struct gate *gate = gate_put(fx.stream);
-    CUevent ready = make_event();
-    gr_buffer *buffer =
-        must_make(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .ready_event = ready)));
-    CU(StreamWaitEvent(fx.other, ready, 0));
-    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.other));
-    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
-    gate_open(gate);
-    assert_ok(release_on(buffer, fx.other));
-    CU(EventDestroy(ready));
-    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
-}
-
-TEST(map_many_accepts_event_options, TRANSPORTS)
-{
-    need(first, _i);
-    need(second, _i);
-    CUevent event = make_event();
-    CUdeviceptr bytes = late_bytes(0x21, event);
-    gr_resource *const both[] = {first, second};
     gr_buffer *buffers[2];
-    const gr_map_options options = GR_INIT(gr_map_options, .wait_event = event);
-    assert_ok(gr_map_many(both, 2, fx.stream, &options, buffers));
-    for (int i = 0; i < 2; i++)
-        CU(MemcpyDtoDAsync(gr_buffer_ptr(buffers[i]), bytes, SIZE, fx.stream));
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-    assert_gl_bytes(gr_gl_name(first), SIZE, 0x21);
-    assert_gl_bytes(gr_gl_name(second), SIZE, 0x21);
-    end_late(bytes, event);
-}
-
-GROUP("release", add_event_case)
-
-/* `other` writes the value late and then records the event, for which the release waits. */
-static void release_late(gr_resource *resource, int value, CUevent event)
-{
-    const gr_map_options tell = GR_INIT(gr_map_options, .ready_event = event);
-    gr_buffer *buffer = must_make(map_with(resource, fx.stream, &tell));
-    CU(StreamWaitEvent(fx.other, event, 0));
-    gate_open_after(gate_put(fx.other), LATE_MS);
-    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, fx.other));
+    struct gate *gate = delay(fx.other);
     CU(EventRecord(event, fx.other));
-    assert_ok(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)));
+    assert_ok(map_many(things, n, &GR_INIT(gr_map_options, .wait_event = event), buffers));
+    assert_waits_for(fx.stream, gate);
+    for (size_t i = 0; i < n; i++)
+        thing_cuda_write(things[i], buffers[i], (unsigned)(n + i));
+    assert_ok(gr_buffer_release_many(buffers, n, GR_STREAM_OF_MAP, NULL));
+    for (size_t i = 0; i < n; i++)
+        assert_thing(things[i], (unsigned)(n + i));
 }
 
-TEST(release_waits_for_its_wait_event, TRANSPORTS)
+/* The other stream follows the map and writes. The release on the stream of the map follows it. */
+static void check_release(struct thing *const things[], size_t n, CUevent event, unsigned seed)
 {
-    need(resource, _i);
-    CUevent event = make_event();
-    release_late(resource, 0x44, event);
-    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x44);
-    CU(EventDestroy(event));
+    gr_buffer *buffers[2];
+    struct gate *gate = delay(fx.stream);
+    assert_ok(map_many(things, n, &GR_INIT(gr_map_options, .ready_event = event), buffers));
+    CU(StreamWaitEvent(fx.other, event, 0));
+    assert_waits_for(fx.other, gate);
+    delay(fx.other);
+    for (size_t i = 0; i < n; i++)
+        thing_cuda_write_on(things[i], buffers[i], seed, fx.other);
+    CU(EventRecord(event, fx.other));
+    assert_ok(gr_buffer_release_many(buffers, n, GR_STREAM_OF_MAP,
+                                     &GR_INIT(gr_release_options, .wait_event = event)));
 }
 
-/* Not only OpenGL but also the next map must wait for the event of the release. */
-TEST(the_next_map_waits_for_the_event_of_the_release, TRANSPORTS)
-{
-    need(resource, _i);
-    CUevent event = make_event();
-    unsigned char bytes[SIZE];
-    release_late(resource, 0x45, event);
-    gr_buffer *buffer = must_map(resource);
-    cuda_read(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream);
-    assert_bytes(bytes, SIZE, 0x45);
-    assert_ok(gr_buffer_release(buffer));
-    CU(EventDestroy(event));
-}
+static const unsigned writing[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
 
-GROUP("options", add_event_case)
-
-TEST(options_of_zeros_have_no_effect, TRANSPORTS)
+/* Not only the graphics API but also the next map must wait for the event of the release. */
+FACT(events_order_maps_and_releases, writing[_i], 2)
 {
-    need(resource, _i);
-    gr_buffer *buffer = must_make(map_with(resource, fx.stream, &GR_INIT(gr_map_options)));
-    cuda_fill(buffer, 0x61);
-    assert_ok(release_with(buffer, &GR_INIT(gr_release_options)));
-    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x61);
-    assert_made(buffer = map_with(resource, fx.stream, NULL));
-    cuda_fill(buffer, 0x62);
-    assert_ok(release_with(buffer, NULL));
-    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x62);
-}
-
-TEST(refused_options_change_nothing, TRANSPORTS)
-{
-    need(resource, _i);
-    CUevent event = make_event();
-    assert_null_invalid(map_with(resource, NULL, NULL), "GR_STREAM_LEGACY");
-    gr_map_options sizeless = {0};
-    assert_null_invalid(map_with(resource, fx.stream, &sizeless), "GR_INIT");
-    struct {
-        gr_map_options options;
-        int newer;
-    } newer = {GR_INIT(gr_map_options), 1};
-    newer.options.struct_size = sizeof(newer);
-    assert_null(map_with(resource, fx.stream, &newer.options), GR_ERR_UNSUPPORTED, 0, "newer");
-    assert_null_invalid(map_with(NULL, fx.stream, NULL), "NULL");
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    gr_buffer *buffer = must_map(resource);
-    gr_release_options no_size = {.wait_event = event};
-    assert_invalid(release_with(buffer, &no_size), "GR_INIT");
-    ck_assert(gr_resource_get_info(resource)->mapped);
+    struct thing *const things[2] = {thing, thing_make(thing->kind, thing->flags)};
+    const CUevent event = make_event();
+    for (size_t n = 1; n <= 2; n++) {
+        check_map(things, n, event);
+        check_release(things, n, event, 10);
+        for (size_t i = 0; i < n; i++)
+            assert_thing(things[i], 10);
+    }
+    if (thing->flags == GR_READ_WRITE) {
+        check_release(things, 1, event, 11);
+        gr_buffer *buffer = thing_map(thing);
+        assert_thing_in_cuda(thing, buffer, 11);
+        assert_ok(gr_buffer_release(buffer));
+    }
     assert_ok(release_with(NULL, &GR_INIT(gr_release_options, .wait_event = event)));
-    assert_ok(gr_buffer_release(buffer));
     CU(EventDestroy(event));
 }
 
-/* On a GPU the error of the driver for a destroyed event is undefined. */
-TEST(destroyed_events_are_refused, TRANSPORTS)
+static void assert_map_refused(struct thing *thing, gr_map_options options, const char *event)
 {
-    need(resource, _i);
-    if (!gr_cuda_is_software())
-        skip("NVIDIA's driver crashes on the handle of a destroyed object");
-    CUevent event = make_event();
-    CU(EventDestroy(event));
-    assert_null(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event)),
-                GR_ERR_CUDA, -1, "wait_event");
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    gr_buffer *buffer = must_map(resource);
-    assert_fails(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)),
-                 GR_ERR_CUDA, -1, "event");
-    ck_assert(gr_resource_get_info(resource)->mapped);
+    gr_buffer *buffer = NULL;
+    assert_fails(map_with(thing, &options, &buffer), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, event);
+    ck_assert(!buffer && !gr_resource_get_info(thing->resource)->mapped);
+}
+
+/*
+ * The event belongs to another context, or was destroyed, after a valid use or without one.
+ *
+ * Catches: the invalid event was detected after the map, and undoing the map changed the contents
+ * of the buffer.
+ */
+FACT(unusable_events_are_refused_and_change_nothing, writing[_i], 2)
+{
+    CUcontext context = new_context(NULL);
+    const CUevent foreign = make_event();
+    gr_buffer *buffer;
+    CU(CtxSetCurrent(fx.context));
+    const CUevent used = make_event(), unused = make_event();
+    assert_ok(map_with(thing, &GR_INIT(gr_map_options, .ready_event = used), &buffer));
+    thing_cuda_write(thing, buffer, 1);
     assert_ok(gr_buffer_release(buffer));
+    CU(EventDestroy(used));
+    CU(EventDestroy(unused));
+    assert_map_refused(thing, GR_INIT(gr_map_options, .ready_event = foreign), "ready_event");
+    if (gr_cuda_is_software()) { /* the driver of a GPU dereferences the handle */
+        assert_map_refused(thing, GR_INIT(gr_map_options, .ready_event = used), "ready_event");
+        assert_map_refused(thing, GR_INIT(gr_map_options, .ready_event = unused), "ready_event");
+        assert_map_refused(thing, GR_INIT(gr_map_options, .wait_event = unused), "wait_event");
+    }
+    assert_thing(thing, 1);
+    assert_ok(map_with(thing, &GR_INIT(gr_map_options), &buffer));
+    thing_cuda_write(thing, buffer, 2);
+    if (gr_cuda_is_software()) {
+        assert_fails(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = unused)),
+                     GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, "event");
+        ck_assert(gr_resource_get_info(thing->resource)->mapped);
+    }
+    assert_ok(release_with(buffer, &GR_INIT(gr_release_options)));
+    assert_thing(thing, 2);
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
 }
