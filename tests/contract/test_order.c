@@ -2,8 +2,8 @@
 /*
  * OpenGL and CUDA work is ordered without a wait on the host. OpenGL commands after a release come
  * after the work in the stream of the release, and CUDA work after a map comes after the OpenGL
- * commands before the map. Other streams are waited for only on request. Gates delay the work, so
- * that a missing order shows as a wrong byte.
+ * commands before the map. Gates delay the work, so that a missing order shows as a wrong byte.
+ * tests/facts has the order of streams.
  */
 #include "tests/support/support.h"
 
@@ -262,80 +262,7 @@ TEST(gl_buffer_sub_data_after_the_release_comes_after_a_late_cuda_read)
     overwrite_after_release(send_zeros);
 }
 
-GROUP("two streams", add_resource_case)
-
-/*
- * The caller passes no event. The library makes stream B, the stream of the release, wait for the
- * work so far in stream A, the stream of the map.
- */
-TEST(release_on_stream_b_follows_earlier_work_on_stream_a)
-{
-    need_kernels();
-    gr_buffer *buffer = must_map(fx.resource);
-    gate_open_after(gate_put(fx.stream), LATE_MS);
-    kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 8, fx.stream);
-    assert_ok(release_on(buffer, fx.other));
-    assert_gl_pattern(fx.name, SIZE, 8);
-}
-
-TEST(release_on_stream_b_does_not_wait_for_a_third_stream)
-{
-    CUstream third = NULL;
-    CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
-    gr_buffer *buffer = must_map(fx.resource);
-    cuda_fill(buffer, 9);
-    struct gate *gate = gate_put(third);
-    gate_open_after(gate, TOO_LATE_MS);
-    assert_ok(release_on(buffer, fx.other));
-    assert_gl_bytes(fx.name, SIZE, 9);
-    ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for an unrelated stream");
-    CU(StreamSynchronize(third));
-    CU(StreamDestroy(third));
-}
-
-TEST(map_on_stream_b_follows_the_release_on_stream_a)
-{
-    need_kernels();
-    gr_buffer *buffer = must_map(fx.resource);
-    gate_open_after(gate_put(fx.stream), LATE_MS);
-    fill_and_release(buffer, 12);
-    buffer = must_make(gr_map(fx.resource, fx.other));
-    kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(fx.name, SIZE, 13);
-}
-
-TEST(a_blocked_stream_does_not_delay_another_resource)
-{
-    GLuint slow = gl_buffer_filled(SIZE, 0), quick = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *first = must_register(slow);
-    GR_AUTO(gr_resource) *second = must_register(quick);
-    gr_buffer *held = must_map(first);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, TOO_LATE_MS);
-    cuda_fill(held, 14);
-    gr_buffer *buffer = must_map_on(second, fx.other);
-    fill_and_release(buffer, 15);
-    assert_gl_bytes(quick, SIZE, 15);
-    ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
-    gate_open(gate);
-    assert_ok(gr_buffer_release(held));
-    assert_gl_bytes(slow, SIZE, 14);
-}
-
 GROUP("the calling thread", add_resource_case)
-
-TEST(map_does_not_block_the_thread)
-{
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, TOO_LATE_MS);
-    gr_buffer *buffer = must_map(fx.resource);
-    cuda_fill(buffer, 16);
-    ck_assert_msg(!gate_is_open(gate), "the map waited for the stream");
-    gate_open(gate);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(fx.name, SIZE, 16);
-}
 
 TEST(release_does_not_block_the_thread)
 {
