@@ -1,40 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Mappings of each sort (see `make`), for tests of their tensors. */
+/* Mappings of some kinds of buffers, for tests of their tensors. */
 #ifndef GR_TESTS_MAPPING_H
 #define GR_TESTS_MAPPING_H
 
 #include "tensor.h"
-#include "tests/support/support_vulkan.h"
+#include "tests/kinds/kinds.h"
 
-#define SIZE 4096
+#define SIZE THING_SIZE
 
-enum { INTEROP, COPY, SHARED, OF_OPENGL, VULKAN = OF_OPENGL, SORTS };
+/*
+ * A test that runs so often for each of SORTS kinds, which differ in how they own and order the
+ * bytes. _i / SORTS is the number of the run. All kinds would take too long on a GPU.
+ */
+#define SORTS 4
+#define SORT_TEST(title, times)                                                                    \
+    TEST_UNLESS(kind_missing(sort(_i), GR_READ_WRITE), title, SORTS *(times))
 
-struct made {
-    gr_resource *resource;
-    GLuint name;     /* the buffer, if it is an OpenGL buffer */
-    VkBuffer buffer; /* the buffer, if it is a Vulkan buffer */
-};
-
-/* Creates a resource of that sort. The resource is NULL if the machine lacks this sort. */
-struct made make(int sort, unsigned flags);
-#define make_or_skip(m, sort)                                                                      \
-    struct made m = make(sort, GR_READ_WRITE);                                                     \
-    if (!(m).resource)                                                                             \
-    skip("%s", (sort) == VULKAN ? vk.missing : error_text())
-
-/* assert_made_bytes() first waits for all work of CUDA. */
-void assert_made_bytes(const struct made *m, int value);
-void assert_released_bytes(const struct made *m, int value);
-
-/* Adds a case with Vulkan and with the set-up that each sort needs. */
-TCase *add_sorts(Suite *suite, const char *name);
+/* The kind for _i, and a new resource of that kind. */
+const struct kind *sort(int i);
+struct thing *sort_make(int i);
 
 gr_tensor *must_tensor(gr_buffer *buffer);
 gr_tensor *must_view(gr_tensor *tensor);
 void assert_revoked(gr_tensor *tensor);
 
-/* Creates a tensor of pinned memory, filled with one value. */
-gr_tensor *pinned_filled(int value);
+/* Creates a tensor of pinned memory, filled with the pattern of things with that seed. */
+gr_tensor *pinned_pattern(unsigned seed);
 
 #endif

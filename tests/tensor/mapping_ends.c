@@ -13,10 +13,9 @@ enum { TENSOR, VIEW, BUFFER, RESOURCE, PARTIES };
 enum { ORDERS = 24, RELEASES = 3 };
 
 struct parties {
-    struct made m;
+    struct thing *thing;
     gr_tensor *tensor, *view;
     gr_buffer *buffer;
-    bool freed; /* whether the resource is freed */
 };
 
 /*
@@ -25,8 +24,8 @@ struct parties {
  */
 static void let_buffer_go(struct parties *p, int release)
 {
-    if (release == 2 && !p->freed)
-        assert_ok(gr_resource_unmap(p->m.resource, GR_STREAM_OF_MAP));
+    if (release == 2 && p->thing->resource)
+        assert_ok(gr_resource_unmap(p->thing->resource, GR_STREAM_OF_MAP));
     if (release == 1)
         elsewhere(release_elsewhere, p->buffer);
     else
@@ -41,9 +40,10 @@ static void let_go(struct parties *p, int party, int release, bool away)
     }
     void *object = party == TENSOR ? (void *)p->tensor
                    : party == VIEW ? (void *)p->view
-                                   : (void *)p->m.resource;
+                                   : (void *)p->thing->resource;
     void *(*body)(void *) = party == RESOURCE ? free_elsewhere : free_tensor;
-    p->freed = p->freed || party == RESOURCE;
+    if (party == RESOURCE)
+        p->thing->resource = NULL;
     if (away)
         elsewhere(body, object);
     else
@@ -62,15 +62,14 @@ static void permute(int number, int order[PARTIES])
     }
 }
 
-static void go_in_order(struct made m, int number, int release, bool away)
+static void go_in_order(struct thing *thing, int number, int release, bool away)
 {
     int order[PARTIES];
-    struct parties p = {.m = m, .buffer = must_map(m.resource)};
-    bool interop = gr_resource_get_info(m.resource)->transport == GR_TRANSPORT_INTEROP;
-    void *handle = interop && gr_cuda_is_software() ? driver_handle(m.resource) : NULL;
+    struct parties p = {.thing = thing, .buffer = thing_map(thing)};
+    void *handle = driver_handle(thing->resource);
     p.tensor = must_tensor(p.buffer);
     p.view = must_view(p.tensor);
-    cuda_fill(p.buffer, 0x49);
+    thing_cuda_write(thing, p.buffer, 9);
     CU(StreamSynchronize(fx.stream));
     permute(number, order);
     for (int i = 0; i < PARTIES; i++)
@@ -78,31 +77,24 @@ static void go_in_order(struct made m, int number, int release, bool away)
     /* Objects whose free was deferred end in the next call in their context, and in the collect. */
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
-    if (handle)
-        assert_unregistered(handle);
+    assert_unregistered(handle);
+    if (!lost_by_free(thing->kind))
+        assert_thing(thing, 9);
+    thing_end(thing);
 }
 
-GROUP("every order", add_sorts)
+GROUP("every order", add_kinds_case)
 
-TEST(tensors_buffers_and_resources_end_in_any_order, (SORTS * RELEASES))
+SORT_TEST(tensors_buffers_and_resources_end_in_any_order, RELEASES)
 {
-    int sort = _i / RELEASES;
     gr_clear_error();
-    for (int number = 0; number < ORDERS; number++) {
-        for (int away = 0; away < 2; away++) {
-            make_or_skip(m, sort);
-            GLuint name = sort == INTEROP ? m.name : 0;
-            go_in_order(m, number, _i % RELEASES, away);
-            if (name) {
-                assert_gl_bytes(name, SIZE, 0x49);
-                glDeleteBuffers(1, &name);
-            }
-        }
-    }
+    for (int number = 0; number < ORDERS; number++)
+        for (int away = 0; away < 2; away++)
+            go_in_order(sort_make(_i), number, _i / SORTS, away);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-GROUP("ends", add_sorts)
+GROUP("ends", add_kinds_case)
 
 TEST(tensors_outlive_the_opengl_context, 2)
 {
@@ -145,13 +137,13 @@ TEST(tensors_outlive_the_cuda_context)
 }
 
 /* The import's own stream is not that of the mapping. */
-TEST(the_release_waits_for_a_view_of_an_import, SORTS)
+SORT_TEST(the_release_waits_for_a_view_of_an_import, 1)
 {
     const gr_tensor_desc whole =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
-    make_or_skip(m, _i);
-    gr_buffer *buffer = must_map(m.resource);
-    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(0x4C);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(12);
     void *export = must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
     gr_tensor *import = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.other));
     gr_tensor *view = must_make(gr_tensor_view(import, &whole));
@@ -160,11 +152,10 @@ TEST(the_release_waits_for_a_view_of_an_import, SORTS)
     assert_ok(gr_tensor_copy(view, source, fx.other));
     assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(fx.stream));
-    assert_released_bytes(&m, 0x4C);
+    assert_thing(thing, 12);
     gr_tensor_free(view);
     gr_tensor_free(tensor);
     gr_tensor_free(source);
-    gr_resource_free(m.resource);
 }
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
@@ -176,7 +167,7 @@ TEST(the_end_of_a_slot_revokes_its_tensors, 3)
     GLuint name = gr_gl_name(resources[0]);
     gr_ring *ring = must_make(gr_ring_create(resources, 2, NULL));
     const gr_slot *slot;
-    gr_tensor *source = pinned_filled(0x4A);
+    gr_tensor *source = pinned_pattern(10);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     ck_assert_ptr_eq(slot->resource, resources[0]);
     gr_buffer *buffer = slot->buffer;
@@ -192,7 +183,7 @@ TEST(the_end_of_a_slot_revokes_its_tensors, 3)
     if (_i == 2)
         assert_ok(gr_buffer_release(buffer));
     CU(CtxSynchronize());
-    assert_gl_bytes(name, SIZE, 0x4A);
+    assert_gl_pattern(name, SIZE, 10);
     gr_tensor_free(tensor);
     if (_i < 2)
         gr_ring_free(ring);
@@ -234,7 +225,7 @@ TEST(a_process_with_mappings_exits_cleanly)
     ck_assert_msg(status == 0, "%d: %s", status, text);
 }
 
-GROUP("threads", add_sorts)
+GROUP("threads", add_kinds_case)
 
 enum { ROUNDS = 150, HANDED = 4 };
 
@@ -263,12 +254,12 @@ static void *view_what_is_handed(void *unused)
 }
 
 /* Catches: a view that was created while the mapping ended stayed usable, or a crash. */
-TEST(one_thread_creates_views_while_another_releases_the_mapping, SORTS)
+SORT_TEST(one_thread_creates_views_while_another_releases_the_mapping, 1)
 {
-    make_or_skip(m, _i);
+    struct thing *thing = sort_make(_i);
     for (int round = 0; round < ROUNDS / 3; round++) {
         pthread_t thread;
-        gr_buffer *buffer = must_map(m.resource);
+        gr_buffer *buffer = thing_map(thing);
         GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
         __atomic_store_n(&over, false, __ATOMIC_RELEASE);
         ck_assert_int_eq(pthread_create(&thread, NULL, view_what_is_handed, NULL), 0);
@@ -279,7 +270,6 @@ TEST(one_thread_creates_views_while_another_releases_the_mapping, SORTS)
         __atomic_store_n(&over, true, __ATOMIC_RELEASE);
         pthread_join(thread, NULL);
     }
-    gr_resource_free(m.resource);
 }
 
 static void *free_what_is_handed(void *unused)
@@ -294,14 +284,14 @@ static void *free_what_is_handed(void *unused)
 /*
  * A thread frees tensors, like a garbage collector, while the main thread releases their mapping.
  */
-TEST(one_thread_frees_tensors_while_another_releases_the_mapping, SORTS)
+SORT_TEST(one_thread_frees_tensors_while_another_releases_the_mapping, 1)
 {
     pthread_t thread;
-    make_or_skip(m, _i);
+    struct thing *thing = sort_make(_i);
     __atomic_store_n(&over, false, __ATOMIC_RELEASE);
     ck_assert_int_eq(pthread_create(&thread, NULL, free_what_is_handed, NULL), 0);
     for (int round = 0; round < ROUNDS; round++) {
-        gr_buffer *buffer = must_map(m.resource);
+        gr_buffer *buffer = thing_map(thing);
         for (int i = 0; i < HANDED; i++) {
             gr_tensor *tensor = must_tensor(buffer);
             assert_ok(gr_tensor_used_on(tensor, i % 2 ? fx.stream : fx.other));
@@ -311,8 +301,8 @@ TEST(one_thread_frees_tensors_while_another_releases_the_mapping, SORTS)
             assert_ok(gr_buffer_release(buffer));
         else
             gr_buffer_release_later(buffer);
-        while (round % 3 == 0 && gr_resource_get_info(m.resource)->mapped) {
-            gr_buffer *next = gr_map(m.resource, fx.stream);
+        while (round % 3 == 0 && gr_resource_get_info(thing->resource)->mapped) {
+            gr_buffer *next = gr_map(thing->resource, fx.stream);
             if (next)
                 assert_ok(gr_buffer_release(next));
         }
@@ -324,7 +314,6 @@ TEST(one_thread_frees_tensors_while_another_releases_the_mapping, SORTS)
         handed[i] = NULL;
     }
     gr_clear_error();
-    fill_mapped(m.resource, 0x4B);
-    assert_made_bytes(&m, 0x4B);
-    gr_resource_free(m.resource);
+    thing_fill(thing, 11);
+    assert_thing(thing, 11);
 }

@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "mapping.h"
 
-#include <string.h>
-
-#include "tests/support/support_image.h"
-
-struct made make(int sort, unsigned flags)
+const struct kind *sort(int i)
 {
-    struct made m = {0};
-    if (sort == INTEROP) {
-        m.name = gl_buffer_filled(SIZE, 1);
-        m.resource = must_register_as(m.name, flags);
-    } else if (sort == VULKAN && !vk.missing) {
-        m.resource = unordered(must_create(SIZE, flags));
-        m.buffer = gr_vk_buffer(m.resource);
-    } else if (sort != VULKAN) {
-        m.resource = gr_create_gl_buffer(
-            SIZE, flags,
-            &GR_INIT(gr_gl_options,
-                     .transports = sort == COPY ? GR_TRANSPORT_COPY : GR_TRANSPORT_SHARED));
-        m.name = m.resource ? gr_gl_name(m.resource) : 0;
-    }
-    return m;
+    static const char *const names[SORTS] = {"interop buffer", "copied OpenGL buffer",
+                                             "shared OpenGL buffer by timelines",
+                                             "created Vulkan buffer"};
+    return kind_named(names[i % SORTS]);
 }
 
-void assert_released_bytes(const struct made *m, int value)
+struct thing *sort_make(int i)
 {
-    if (m->buffer)
-        assert_vulkan_bytes(m->buffer, SIZE, value);
-    else
-        assert_gl_bytes(m->name, SIZE, value);
-}
-
-void assert_made_bytes(const struct made *m, int value)
-{
-    CU(CtxSynchronize());
-    assert_released_bytes(m, value);
+    return thing_make(sort(i), GR_READ_WRITE);
 }
 
 gr_tensor *must_tensor(gr_buffer *buffer)
@@ -50,25 +26,11 @@ gr_tensor *must_view(gr_tensor *tensor)
     return must_make(gr_tensor_view(tensor, &desc));
 }
 
-gr_tensor *pinned_filled(int value)
+gr_tensor *pinned_pattern(unsigned seed)
 {
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_PINNED, 1, (const int64_t[]){SIZE});
-    memset(gr_tensor_get_info(tensor)->data, value, SIZE);
+    pattern_fill(gr_tensor_get_info(tensor)->data, SIZE, seed);
     return tensor;
-}
-
-/* Drivers keep descriptors of the first image, and of the first context beside another one. */
-static void use_images(void)
-{
-    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
-    gr_resource_free(must_register_image(&image, GR_READ_WRITE));
-    gr_egl_free(gr_egl_create(NULL));
-    assert_ok(gr_egl_make_current(fx.egl));
-}
-
-TCase *add_sorts(Suite *suite, const char *name)
-{
-    return with_first_use(with_sharing(add_vulkan_case(suite, name)), use_images);
 }
 
 void assert_revoked(gr_tensor *tensor)

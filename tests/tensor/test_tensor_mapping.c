@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-GROUP("each sort", add_sorts)
+GROUP("each sort", add_kinds_case)
 
-TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, SORTS)
+SORT_TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, 1)
 {
-    make_or_skip(m, _i);
-    gr_buffer *buffer = must_map(m.resource);
-    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(0x41);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(1);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->ptr, gr_buffer_ptr(buffer));
     ck_assert_ptr_null(info->data);
@@ -30,17 +30,16 @@ TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, SORTS)
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
     gr_tensor_free(tensor);
     must_release(buffer);
-    assert_made_bytes(&m, 0x41);
+    assert_thing(thing, 1);
     gr_tensor_free(source);
-    gr_resource_free(m.resource);
 }
 
 /* On two devices the memory can be that of the device that draws. */
-TEST(an_import_of_a_mapping_has_the_device_that_computes, SORTS * 2)
+SORT_TEST(an_import_of_a_mapping_has_the_device_that_computes, 2)
 {
-    make_or_skip(m, _i / 2);
-    gr_buffer *buffer = must_map(m.resource);
-    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(0x43);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(3);
     DLManagedTensorVersioned foreign = {
         .version = {1, 0},
         .dl_tensor = {.data = (void *)(uintptr_t)gr_buffer_ptr(buffer),
@@ -48,8 +47,9 @@ TEST(an_import_of_a_mapping_has_the_device_that_computes, SORTS * 2)
                       .ndim = 1,
                       .dtype = {kDLUInt, 8, 1},
                       .shape = (int64_t[]){SIZE}}};
-    void *export =
-        _i % 2 ? must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other)) : &foreign;
+    void *export = _i / SORTS
+                       ? must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other))
+                       : &foreign;
     gr_tensor *import = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.other));
     ck_assert_int_eq(gr_tensor_get_info(import)->device, fx.device);
     assert_ok(gr_tensor_copy(import, source, fx.other));
@@ -57,9 +57,8 @@ TEST(an_import_of_a_mapping_has_the_device_that_computes, SORTS * 2)
     gr_tensor_free(import);
     gr_tensor_free(tensor);
     must_release(buffer);
-    assert_made_bytes(&m, 0x43);
+    assert_thing(thing, 3);
     gr_tensor_free(source);
-    gr_resource_free(m.resource);
 }
 
 GROUP("what they are", add_resource_case)
@@ -98,7 +97,7 @@ TEST(a_read_only_resource_has_read_only_tensors)
 {
     GR_AUTO(gr_resource) *resource = must_register_as(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
-    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(2);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(2);
     ck_assert(gr_tensor_get_info(tensor)->read_only);
     assert_fails(gr_tensor_copy(tensor, source, fx.stream), GR_ERR_STATE, 0, "read-only");
     assert_ok(gr_tensor_copy(source, tensor, fx.stream));
@@ -168,7 +167,7 @@ TEST(the_tensor_of_each_mipmap_level_has_its_size)
     image_delete(&image);
 }
 
-GROUP("each sort", add_sorts)
+GROUP("each sort", add_kinds_case)
 
 static char logged[4096];
 
@@ -193,27 +192,27 @@ static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
         assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(each_way_to_end_a_mapping_revokes_its_tensors, SORTS * 4)
+SORT_TEST(each_way_to_end_a_mapping_revokes_its_tensors, 4)
 {
-    int sort = _i / 4, way = _i % 4;
-    make_or_skip(m, sort);
-    gr_buffer *buffer = must_map(m.resource);
+    const int way = _i / SORTS;
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
-    gr_tensor *source = pinned_filled(0x43), *gone = must_view(tensor);
+    gr_tensor *source = pinned_pattern(3), *gone = must_view(tensor);
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
     gr_tensor_free(gone);
     logged[0] = '\0';
     gr_log_add(GR_LOG_WARNING, keep_line, NULL);
-    end_mapping(way, m.resource, buffer);
+    end_mapping(way, thing->resource, buffer);
     gr_log_remove(keep_line, NULL);
     ck_assert_msg(strstr(logged, "2 tensors still referred to the mapping"), "%s", logged);
     ck_assert_msg(strstr(logged, "4096 bytes"), "%s", logged);
     assert_revoked(tensor);
     assert_revoked(view);
     assert_fails(gr_tensor_copy(source, tensor, fx.stream), GR_ERR_STATE, 0, "ended");
-    assert_made_bytes(&m, 0x43);
+    assert_thing(thing, 3);
     if (way < 3) {
-        buffer = must_map(m.resource);
+        buffer = thing_map(thing);
         gr_tensor *next = must_tensor(buffer);
         gr_tensor_free(tensor);
         ck_assert(!gr_tensor_get_info(next)->revoked);
@@ -222,7 +221,6 @@ TEST(each_way_to_end_a_mapping_revokes_its_tensors, SORTS * 4)
     } else {
         gr_tensor_free(tensor);
     }
-    gr_resource_free(m.resource);
     gr_tensor_free(view);
     gr_tensor_free(source);
 }
@@ -240,20 +238,19 @@ TEST(ending_a_mapping_without_tensors_logs_nothing)
     ck_assert_str_eq(logged, "");
 }
 
-GROUP("each sort", add_sorts)
+GROUP("each sort", add_kinds_case)
 
 /*
  * The release waits for another stream's writes to a tensor, whether or not the tensor was freed
  * first.
  */
-TEST(a_release_waits_for_pending_writes_to_its_tensors, SORTS * 4)
+SORT_TEST(a_release_waits_for_pending_writes_to_its_tensors, 4)
 {
-    int sort = _i / 4;
-    bool frees = _i % 2, many = _i / 2 % 2;
-    make_or_skip(m, sort);
-    gr_tensor *source = pinned_filled(0x44);
+    const bool frees = _i / SORTS % 2, many = _i / SORTS / 2;
+    struct thing *thing = sort_make(_i);
+    gr_tensor *source = pinned_pattern(4);
     CU(StreamSynchronize(fx.stream));
-    gr_buffer *buffer = must_map(m.resource);
+    gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer);
     CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.other);
@@ -267,33 +264,31 @@ TEST(a_release_waits_for_pending_writes_to_its_tensors, SORTS * 4)
         assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(fx.stream));
     ck_assert(gate_is_open(gate));
-    assert_made_bytes(&m, 0x44);
+    assert_thing(thing, 4);
     if (!frees)
         gr_tensor_free(tensor);
     gr_tensor_free(source);
-    gr_resource_free(m.resource);
 }
 
 /*
  * The release also waits for work that grinterop did not submit, if it was reported with
  * gr_tensor_used_on().
  */
-TEST(a_release_waits_for_work_reported_by_the_program, SORTS)
+SORT_TEST(a_release_waits_for_work_reported_by_the_program, 1)
 {
-    make_or_skip(m, _i);
-    gr_buffer *buffer = must_map(m.resource);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer);
     CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.other);
-    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0x45, SIZE, fx.other));
+    thing_cuda_write_on(thing, buffer, 5, fx.other);
     assert_ok(gr_tensor_used_on(tensor, fx.other));
     elsewhere(free_tensor, tensor);
     gate_open_after(gate, 40);
     assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(fx.stream));
     ck_assert(gate_is_open(gate));
-    assert_made_bytes(&m, 0x45);
-    gr_resource_free(m.resource);
+    assert_thing(thing, 5);
 }
 
 GROUP("what they are", add_resource_case)
@@ -315,31 +310,30 @@ TEST(a_mapping_does_not_wait_for_streams_of_the_previous_one)
     gate_open(gate);
 }
 
-GROUP("each sort", add_sorts)
+GROUP("each sort", add_kinds_case)
 
-TEST(gr_buffer_release_later_waits_for_the_tensors, SORTS)
+SORT_TEST(gr_buffer_release_later_waits_for_the_tensors, 1)
 {
-    make_or_skip(m, _i);
-    gr_buffer *buffer = must_map(m.resource);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
-    gr_tensor *source = pinned_filled(0x46);
+    gr_tensor *source = pinned_pattern(6);
     elsewhere(release_elsewhere, buffer);
     gr_tensor_free(view);
     ck_assert(!gr_tensor_get_info(tensor)->revoked);
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
-    ck_assert(gr_resource_get_info(m.resource)->mapped);
-    assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0,
+    ck_assert(gr_resource_get_info(thing->resource)->mapped);
+    assert_null(gr_map(thing->resource, fx.stream), GR_ERR_STATE, 0,
                 "1 tensor or export still holds the resource's mapping");
     assert_invalid(gr_buffer_release(buffer), "released already");
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
     elsewhere(free_tensor, tensor);
-    ck_assert(gr_resource_get_info(m.resource)->mapped);
-    buffer = must_map(m.resource);
-    assert_cuda_bytes(buffer, 0x46);
+    ck_assert(gr_resource_get_info(thing->resource)->mapped);
+    buffer = thing_map(thing);
+    assert_thing_in_cuda(thing, buffer, 6);
     assert_ok(gr_buffer_release(buffer));
-    assert_made_bytes(&m, 0x46);
+    assert_thing(thing, 6);
     gr_tensor_free(source);
-    gr_resource_free(m.resource);
 }
 
 /* A thread that frees the last tensor. stop_there() stops it when the release is deferred. */
@@ -359,11 +353,11 @@ static void stop_there(void *user, gr_log_level level, const char *line)
 }
 
 /* Catches: for a moment neither a tensor nor the list of deferred frees owned the buffer. */
-TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
+SORT_TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, 1)
 {
     pthread_t thread;
-    make_or_skip(m, _i);
-    gr_buffer *buffer = must_map(m.resource);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
     letting_go.tensor = must_tensor(buffer);
     gr_buffer_release_later(buffer);
     pthread_barrier_init(&letting_go.stopped, NULL, 2);
@@ -372,36 +366,33 @@ TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
     pthread_create(&thread, NULL, free_tensor, letting_go.tensor);
     pthread_barrier_wait(&letting_go.stopped);
     gr_log_add(GR_LOG_NONE, stop_there, NULL);
-    if (m.buffer)
-        assert_ok(gr_buffer_release(must_map(m.resource)));
+    if (thing->buffer)
+        assert_ok(gr_buffer_release(thing_map(thing)));
     else
-        assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0,
+        assert_null(gr_map(thing->resource, fx.stream), GR_ERR_STATE, 0,
                     "1 tensor or export still holds");
     pthread_barrier_wait(&letting_go.go_on);
     pthread_join(thread, NULL);
-    assert_ok(gr_buffer_release(must_map(m.resource)));
-    gr_resource_free(m.resource);
+    assert_ok(gr_buffer_release(thing_map(thing)));
 }
 
-TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, SORTS * 2)
+SORT_TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, 2)
 {
-    int sort = _i / 2;
-    make_or_skip(m, sort);
-    gr_buffer *buffer = must_map(m.resource);
+    struct thing *thing = sort_make(_i);
+    gr_buffer *buffer = thing_map(thing);
     GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
-    cuda_fill(buffer, 0x47);
+    thing_cuda_write(thing, buffer, 7);
     gr_buffer_release_later(buffer);
-    if (_i % 2)
-        assert_ok(gr_resource_close(m.resource, GR_STREAM_OF_MAP));
+    if (_i / SORTS)
+        assert_ok(gr_resource_close(thing->resource, GR_STREAM_OF_MAP));
     else
-        assert_ok(gr_resource_unmap(m.resource, GR_STREAM_OF_MAP));
+        assert_ok(gr_resource_unmap(thing->resource, GR_STREAM_OF_MAP));
     assert_revoked(tensor);
-    if (_i % 2 == 0) {
-        assert_made_bytes(&m, 0x47);
-        fill_mapped(m.resource, 0x48);
-        assert_made_bytes(&m, 0x48);
+    if (!(_i / SORTS)) {
+        assert_thing(thing, 7);
+        thing_fill(thing, 8);
+        assert_thing(thing, 8);
     }
-    gr_resource_free(m.resource);
 }
 
 START(resource_case_buffer(SIZE, 1))
