@@ -19,7 +19,7 @@ static struct gate *block(CUstream stream)
     return gate;
 }
 
-static void assert_blocked(const struct gate *gate, const char *call)
+static void assert_blocked(struct gate *gate, const char *call)
 {
     ck_assert_msg(!gate_is_open(gate), "%s waited for another stream", call);
 }
