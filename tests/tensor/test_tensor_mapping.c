@@ -59,6 +59,7 @@ SORT_TEST(an_import_of_a_mapping_has_the_device_that_computes, 2)
     must_release(buffer);
     assert_thing(thing, 3);
     gr_tensor_free(source);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER)); /* may end `foreign` */
 }
 
 GROUP("what they are", add_resource_case)
