@@ -33,7 +33,6 @@ struct gl_context {
     int version;               /* such as 45 for OpenGL 4.5, or 32 for OpenGL ES 3.2 */
     bool direct;               /* the context has direct state access */
     bool compatibility;        /* a compatibility context, the only kind with pixel transfer */
-    bool nvidia;               /* NVIDIA's OpenGL draws */
     bool storage;              /* the context has immutable buffer storage */
     bool labels;               /* objects can have labels (GL_KHR_debug) */
     bool inverts;              /* the context can pack rows upside down */

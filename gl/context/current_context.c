@@ -68,8 +68,6 @@ static void query_context(struct gl_context *context)
     if (!es && context->version >= 32)
         glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
     context->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
-    const char *vendor = (const char *)glGetString(GL_VENDOR);
-    context->nvidia = vendor && strcmp(vendor, "NVIDIA Corporation") == 0;
     context->direct =
         !es && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
     context->storage =

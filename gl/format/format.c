@@ -9,7 +9,6 @@
 #include "lib/base/error.h"
 #include "gl/context/saved_state.h"
 #include "lib/cuda/array_format.h"
-#include "lib/cuda/driver.h"
 
 #define NO_PACKED  "CUDA does not accept packed channels from OpenGL"
 #define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
@@ -277,9 +276,8 @@ static bool get_bindings(GLint bound[TARGET_COUNT])
 
 unsigned int gl_direct_target(unsigned int name, const struct gl_context *context)
 {
-    const bool is_nvidia = context->nvidia && !gr_driver_traits()->mesa_draws;
     GLint target = 0;
-    if (context->direct && (is_nvidia || !context->compatibility))
+    if (context->direct && !context->compatibility)
         glGetTextureParameteriv(name, GL_TEXTURE_TARGET, &target);
     return (unsigned)target;
 }
