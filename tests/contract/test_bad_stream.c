@@ -79,8 +79,7 @@ static void check_destroyed(struct thing *thing, enum end end, unsigned seed)
 {
     CUstream stream = make_stream();
     gr_buffer *buffer = thing_map_on(thing, stream);
-    struct gate *gate = gate_put(stream);
-    gate_open_after(gate, 10);
+    struct gate *gate = gate_open_after(gate_put(stream), 10);
     thing_cuda_write(thing, buffer, seed);
     CU(StreamDestroy(stream));
     assert_refused(gr_buffer_release(buffer), "gr_buffer_release_many()");

@@ -39,14 +39,6 @@ static gr_status release_with(gr_buffer *buffer, const gr_release_options *optio
     return gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, options);
 }
 
-/* Delays the stream. The call under test may block on it, so that only a timer can end that. */
-static struct gate *delay(CUstream stream)
-{
-    struct gate *gate = gate_put(stream);
-    gate_open_after(gate, LATE_MS);
-    return gate;
-}
-
 static void assert_waits_for(CUstream stream, struct gate *gate)
 {
     CU(StreamSynchronize(stream));
@@ -56,7 +48,7 @@ static void assert_waits_for(CUstream stream, struct gate *gate)
 static void check_map(struct thing *const things[], size_t n, CUevent event)
 {
     gr_buffer *buffers[2];
-    struct gate *gate = delay(fx.other);
+    struct gate *gate = gate_open_after(gate_put(fx.other), LATE_MS);
     CU(EventRecord(event, fx.other));
     assert_ok(map_many(things, n, &GR_INIT(gr_map_options, .wait_event = event), buffers));
     assert_waits_for(fx.stream, gate);
@@ -71,11 +63,11 @@ static void check_map(struct thing *const things[], size_t n, CUevent event)
 static void check_release(struct thing *const things[], size_t n, CUevent event, unsigned seed)
 {
     gr_buffer *buffers[2];
-    struct gate *gate = delay(fx.stream);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), LATE_MS);
     assert_ok(map_many(things, n, &GR_INIT(gr_map_options, .ready_event = event), buffers));
     CU(StreamWaitEvent(fx.other, event, 0));
     assert_waits_for(fx.other, gate);
-    delay(fx.other);
+    gate_open_after(gate_put(fx.other), LATE_MS);
     for (size_t i = 0; i < n; i++)
         thing_cuda_write_on(things[i], buffers[i], seed, fx.other);
     CU(EventRecord(event, fx.other));

@@ -269,8 +269,7 @@ TEST(release_does_not_block_the_thread)
     if (gr_cuda_is_software())
         skip("the software driver's unmap waits: OpenGL has no queue that could wait for it");
     gr_buffer *buffer = must_map(fx.resource);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, TOO_LATE_MS);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), TOO_LATE_MS);
     fill_and_release(buffer, 17);
     ck_assert_msg(!gate_is_open(gate), "the release waited for the stream");
     gate_open(gate);
@@ -290,8 +289,7 @@ CHILD(forget_to_wait)
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_map(resource);
     CU(StreamSynchronize(fx.stream));
-    struct gate *gate = gate_put(fx.other);
-    gate_open_after(gate, TOO_LATE_MS);
+    struct gate *gate = gate_open_after(gate_put(fx.other), TOO_LATE_MS);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 18, SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
     fprintf(stderr, "released\n");

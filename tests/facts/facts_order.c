@@ -12,13 +12,6 @@
 
 GROUP("order", add_kinds_case)
 
-static struct gate *block(CUstream stream)
-{
-    struct gate *gate = gate_put(stream);
-    gate_open_after(gate, TOO_LATE_MS);
-    return gate;
-}
-
 static void assert_blocked(struct gate *gate, const char *call)
 {
     ck_assert_msg(!gate_is_open(gate), "%s waited for another stream", call);
@@ -36,7 +29,7 @@ FACT_UNLESS(ordered_outside, a_release_does_not_wait_for_a_third_stream, writing
     CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
     gr_buffer *buffer = thing_map(thing);
     thing_cuda_write(thing, buffer, 1);
-    struct gate *gate = block(third);
+    struct gate *gate = gate_open_after(gate_put(third), TOO_LATE_MS);
     assert_ok(release_on(buffer, fx.other));
     assert_thing(thing, 1);
     assert_blocked(gate, "the release or the graphics API");
@@ -62,7 +55,7 @@ FACT_UNLESS(ordered_outside, a_blocked_stream_does_not_delay_another_resource, G
 {
     struct thing *quick = thing_make(thing->kind, thing->flags);
     gr_buffer *held = thing_map_on(thing, fx.other);
-    struct gate *gate = block(fx.other);
+    struct gate *gate = gate_open_after(gate_put(fx.other), TOO_LATE_MS);
     thing_cuda_write(thing, held, 4);
     gr_buffer *buffer = thing_map(quick);
     thing_cuda_write(quick, buffer, 5);
@@ -76,7 +69,7 @@ FACT_UNLESS(ordered_outside, a_blocked_stream_does_not_delay_another_resource, G
 
 FACT(a_map_does_not_block_the_thread, writing[_i], 2)
 {
-    struct gate *gate = block(fx.stream);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), TOO_LATE_MS);
     gr_buffer *buffer = thing_map(thing);
     thing_cuda_write(thing, buffer, 6);
     assert_blocked(gate, "the map");

@@ -147,8 +147,7 @@ COPY_TEST(a_third_read_only_map_waits_for_the_first)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char *got[3] = {must_pin(SIZE), must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 700);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 700);
     for (unsigned i = 0; i < 3; i++) {
         gl_write_pattern(name, SIZE, i + 1);
         gr_buffer *buffer = must_map(resource);

@@ -155,8 +155,7 @@ COPY_TEST(only_large_writes_flush_opengl)
     for (size_t i = 0; i < 2; i++) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(sizes[i], 0), GR_WRITE_DISCARD);
         gr_buffer *buffer = must_map(resource);
-        struct gate *gate = gate_put(fx.stream);
-        gate_open_after(gate, 30);
+        struct gate *gate = gate_open_after(gate_put(fx.stream), 30);
         real_flush = epoxy_glFlush;
         flushes = 0;
         epoxy_glFlush = count_flush;

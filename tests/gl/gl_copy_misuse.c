@@ -30,8 +30,7 @@ COPY_TEST(releasing_a_deleted_buffer_waits_for_the_stream)
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
     gr_buffer *buffer = must_map(resource);
     glDeleteBuffers(1, &name);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 30);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 30);
     assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "deleted");
     ck_assert(gate_is_open(gate));
 }

@@ -215,8 +215,8 @@ COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
         skip("OpenGL has no semaphores here");
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
-        struct gate *gate = gate_put(fx.stream);
-        gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
+        /* opens late: a call that waits is detected, but still ends */
+        struct gate *gate = gate_open_after(gate_put(fx.stream), 2000);
         for (int i = 0; i < SLOTS; i++)
             cuda_publishes(ring, 10 * round + i + 1);
         ck_assert_msg(!gate_is_open(gate), "a release has waited for the stream");
@@ -230,8 +230,8 @@ COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
 COPY_TEST(the_consumer_waits_for_its_frame, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 30); /* by peer, without semaphores, the producer waits */
+    /* by peer, without semaphores, the producer waits */
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 30);
     cuda_publishes(ring, 7);
     gl_takes(ring, 7);
     ck_assert(gate_is_open(gate));
@@ -403,8 +403,8 @@ COPY_TEST(frames_that_cuda_reads_late_keep_their_bytes, KINDS)
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     CU(MemAllocHost((void **)&got, 2 * SLOTS * SIZE));
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
+    /* opens late: a call that waits is detected, but still ends */
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 2000);
     for (int i = 0; i < 2 * SLOTS; i++) {
         gl_publishes(ring, i + 1);
         assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));

@@ -205,8 +205,7 @@ PEER_TEST(a_failed_release_waits_for_its_copies)
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_write_pattern(buffer, 2);
-    struct gate *gate = gate_put(fx.other);
-    gate_open_after(gate, 100);
+    struct gate *gate = gate_open_after(gate_put(fx.other), 100);
     /* without semaphores: the event after the copy was recorded, the last one is not */
     let_fail(case_signals() ? SIGNAL : RECORD, CUDA_ERROR_UNKNOWN, case_signals() ? 0 : 1);
     assert_fails(gr_buffer_release_many(&buffer, 1, fx.other, NULL), GR_ERR_CUDA,

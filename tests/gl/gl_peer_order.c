@@ -131,8 +131,8 @@ PEER_TEST(calls_do_not_block_the_thread)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
+    struct gate *gate = gate_open_after(
+        gate_put(fx.stream), 2000); /* opens late: a call that waits is detected, but still ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 4);
     ck_assert(!gate_is_open(gate));

@@ -601,8 +601,7 @@ TRANSPORT_TEST(a_call_that_cannot_record_its_copies_waits_for_them)
     gr_buffer *buffers[2] = {NULL};
     for (int i = 0; i < 2; i++)
         resources[i] = tested->make(names[i], GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 50);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 50);
     let_fail(tested->in, CUDA_ERROR_UNKNOWN, 1);
     ck_assert(fault->set("cuEventRecord", CUDA_ERROR_UNKNOWN, 1));
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,

@@ -179,11 +179,12 @@ static void *open_later(void *user)
     return NULL;
 }
 
-void gate_open_after(struct gate *gate, unsigned ms)
+struct gate *gate_open_after(struct gate *gate, unsigned ms)
 {
     gate->delay_ms = ms;
     ck_assert_int_eq(pthread_create(&gate->opener, NULL, open_later, gate), 0);
     gate->has_opener = true;
+    return gate;
 }
 
 void gates_open(void)

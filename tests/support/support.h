@@ -547,8 +547,11 @@ struct gate;
 struct gate *gate_put(CUstream stream);
 void gate_open(struct gate *gate);
 
-/* Opens the gate from another thread after some time, for calls that may block on the stream. */
-void gate_open_after(struct gate *gate, unsigned ms);
+/*
+ * Opens the gate from another thread after some time, for calls that may block on the stream.
+ * Returns the gate.
+ */
+struct gate *gate_open_after(struct gate *gate, unsigned ms);
 bool gate_is_open(struct gate *gate);
 
 /* Opens all gates, as the teardown does. */

@@ -48,8 +48,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
         computed = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
         assert_ok(gr_resource_set_sync(resource, drawn, computed));
     }
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, TOO_LATE_MS);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), TOO_LATE_MS);
     fill_mapped(resource, 0x41);
     if (_i & 2)
         assert_ok(gr_resource_close(resource, fx.stream));
@@ -71,8 +70,7 @@ VULKAN_TEST(closing_a_mapped_resource_does_not_wait_for_the_stream)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, TOO_LATE_MS);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), TOO_LATE_MS);
     cuda_fill(buffer, 0x42);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
@@ -116,8 +114,8 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order, gr_sema
 /* CUDA uses the resource while the gate is closed. */
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 700); /* a call that waits is detected, but still ends */
+    /* a call that waits is detected, but still ends */
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 700);
     fill_mapped(resource, 0x44);
     return gate;
 }

@@ -346,8 +346,7 @@ VULKAN_TEST(a_timeout_names_the_semaphore_and_its_values)
 VULKAN_TEST(release_and_submit_do_not_block_the_thread)
 {
     begin_case(WITH);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, TOO_LATE_MS);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), TOO_LATE_MS);
     fill_mapped(resource, 0x78);
     struct vulkan_host *seen = vulkan_reads(WITH, NULL);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");

@@ -241,8 +241,8 @@ VULKAN_TEST(vulkan_writes_ahead_of_cuda, FLIGHTS *WAYS)
     GR_AUTO(gr_resource) *resource = must_fly(GR_READ_ONLY, (unsigned)n);
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, &use, NULL)); /* Vulkan keeps it */
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 5000); /* in case that a call waits for it */
+    struct gate *gate =
+        gate_open_after(gate_put(fx.stream), 5000); /* in case that a call waits for it */
     for (int i = 0; i < FRAMES; i++) {
         submit_write(resource, i);
         read_frame(resource, (unsigned char *)seen + (size_t)i * SIZE);

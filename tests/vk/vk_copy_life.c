@@ -38,8 +38,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
 {
     begin_copying(_i);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 5000);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 5000);
     fill_mapped(resource, 1);
     assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
@@ -56,8 +55,7 @@ VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, 2 * WAYS)
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 1);
     gr_vk_device_free(copying);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 5000);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 5000);
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");

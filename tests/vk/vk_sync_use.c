@@ -169,8 +169,7 @@ VULKAN_TEST(resources_with_different_pairs_do_not_wait_for_each_other)
     struct pair quick = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *held = make_resource(&slow), *free = make_resource(&quick);
     gr_buffer *first = must_map(held);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 5000);
+    struct gate *gate = gate_open_after(gate_put(fx.stream), 5000);
     fill_and_release(first, 0x41);
     gr_buffer *buffer = must_map_on(free, fx.other);
     fill_and_release(buffer, 0x42);
