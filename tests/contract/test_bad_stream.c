@@ -91,8 +91,6 @@ static void check_destroyed(struct thing *thing, enum end end, unsigned seed)
         assert_thing(thing, seed);
 }
 
-static const unsigned writing[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
-
 /* The destroyed streams: one that the resource has not used, and one that it has. */
 FACT(unusable_streams_are_refused_and_change_nothing, writing[_i], 2)
 {

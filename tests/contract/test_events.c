@@ -75,8 +75,6 @@ static void check_release(struct thing *const things[], size_t n, CUevent event,
                                      &GR_INIT(gr_release_options, .wait_event = event)));
 }
 
-static const unsigned writing[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
-
 /* Not only the graphics API but also the next map must wait for the event of the release. */
 FACT(events_order_maps_and_releases, writing[_i], 2)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What gr_resource_describe() and gr_resource_get_info() say of all kinds of resources. */
-#include "facts.h"
+#include "tests/kinds/kinds.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * How mappings and resources end: by a close, a free or an unmap while mapped, on another stream,
  * and on another thread. No end loses bytes.
  */
-#include "facts.h"
+#include "tests/kinds/kinds.h"
 
 #include <string.h>
 

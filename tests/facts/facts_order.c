@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What maps and releases wait for, and what they do not wait for. */
-#include "facts.h"
+#include "tests/kinds/kinds.h"
 
 #define LATE_MS 20
 

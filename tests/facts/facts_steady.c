@@ -4,8 +4,8 @@
  * leak neither descriptors nor memory.
  */
 #define _GNU_SOURCE
+#include "tests/kinds/kinds.h"
 #include "tests/support/allocations.h"
-#include "facts.h"
 
 #define BATCH 8
 #define LOOPS 30

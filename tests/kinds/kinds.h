@@ -130,6 +130,9 @@ void thing_fill(struct thing *thing, unsigned seed);
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
+/* The flags with which CUDA writes, for facts that run twice. */
+static const unsigned writing[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
+
 /* A case of facts. The program links the sources in $(kinds_sources). */
 TCase *add_kinds_case(Suite *suite, const char *name);
 
