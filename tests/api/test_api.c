@@ -188,8 +188,7 @@ static void note(struct state *state, const void *info, size_t begin, size_t end
     state->size += end - begin;
 }
 
-/* Notes the fields of a `type`, from the field `first` to the field `last`, with no padding
- * between. */
+/* Notes the fields of a `type` from `first` to `last`, which have no padding between them. */
 #define NOTE(info, type, first, last)                                                              \
     note(&state, info, offsetof(type, first), offsetof(type, last) + sizeof(((type *)0)->last))
 

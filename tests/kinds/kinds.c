@@ -182,8 +182,8 @@ void thing_end(struct thing *thing)
         if (things[i] == thing)
             things[i] = NULL;
     /* The validation layer does not see that CUDA has waited for the last submit. */
-    const gr_resource_info *info = thing->resource ? gr_resource_get_info(thing->resource) : NULL;
-    if (!vk.missing && info && !info->mapped)
+    if (thing->kind->api == GR_GRAPHICS_VULKAN && thing->resource &&
+        !gr_resource_get_info(thing->resource)->mapped)
         VK(QueueWaitIdle(vk.h->graphics));
     thing_free(thing);
     if (thing->kind->end)

@@ -4,7 +4,6 @@
 
 #include <cuda.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/drivers/fault_driver.h"
 #include "tests/gl/gl_shared.h"
@@ -27,10 +26,7 @@ void gl_image_write(struct thing *thing, const unsigned char *bytes)
     image_upload(&thing->image, 0, 0, bytes);
 }
 
-/*
- * glGetTexImage() of a shared texture may return what was uploaded before CUDA wrote
- * (docs/driver.md).
- */
+/* Not by glGetTexImage(), which returns old bytes of a shared texture once (docs/driver.md). */
 void gl_image_read(struct thing *thing, unsigned char *bytes)
 {
     GLuint framebuffer;
@@ -38,7 +34,6 @@ void gl_image_read(struct thing *thing, unsigned char *bytes)
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
     glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
                            thing->image.name, 0);
-    memset(bytes, 0xEE, THING_SIZE);
     glReadPixels(0, 0, THING_SIDE, THING_SIDE, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &framebuffer);
