@@ -9,16 +9,16 @@
 #define SIZE THING_SIZE
 
 /*
- * A test that runs so often for each of SORTS kinds, which differ in how they own and order the
- * bytes. _i / SORTS is the number of the run. All kinds would take too long on a GPU.
+ * A test that runs so often for each of SOME_KINDS kinds, which differ in how they own and order
+ * the bytes. _i / SOME_KINDS is the number of the run. All kinds would take too long on a GPU.
  */
-#define SORTS 4
-#define SORT_TEST(title, times)                                                                    \
-    TEST_UNLESS(kind_missing(sort(_i), GR_READ_WRITE), title, SORTS *(times))
+#define SOME_KINDS 4
+#define SOME_KINDS_TEST(title, times)                                                              \
+    TEST_UNLESS(kind_missing(some_kind(_i), GR_READ_WRITE), title, SOME_KINDS *(times))
 
 /* The kind for _i, and a new resource of that kind. */
-const struct kind *sort(int i);
-struct thing *sort_make(int i);
+const struct kind *some_kind(int i);
+struct thing *some_thing(int i);
 
 gr_tensor *must_tensor(gr_buffer *buffer);
 gr_tensor *must_view(gr_tensor *tensor);

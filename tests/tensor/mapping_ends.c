@@ -85,12 +85,12 @@ static void go_in_order(struct thing *thing, int number, int release, bool away)
 
 GROUP("every order", add_kinds_case)
 
-SORT_TEST(tensors_buffers_and_resources_end_in_any_order, RELEASES)
+SOME_KINDS_TEST(tensors_buffers_and_resources_end_in_any_order, RELEASES)
 {
     gr_clear_error();
     for (int number = 0; number < ORDERS; number++)
         for (int away = 0; away < 2; away++)
-            go_in_order(sort_make(_i), number, _i / SORTS, away);
+            go_in_order(some_thing(_i), number, _i / SOME_KINDS, away);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
@@ -137,11 +137,11 @@ TEST(tensors_outlive_the_cuda_context)
 }
 
 /* The import's own stream is not that of the mapping. */
-SORT_TEST(the_release_waits_for_a_view_of_an_import, 1)
+SOME_KINDS_TEST(the_release_waits_for_a_view_of_an_import, 1)
 {
     const gr_tensor_desc whole =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(12);
     void *export = must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
@@ -254,9 +254,9 @@ static void *view_what_is_handed(void *unused)
 }
 
 /* Catches: a view that was created while the mapping ended stayed usable, or a crash. */
-SORT_TEST(one_thread_creates_views_while_another_releases_the_mapping, 1)
+SOME_KINDS_TEST(one_thread_creates_views_while_another_releases_the_mapping, 1)
 {
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     for (int round = 0; round < ROUNDS / 3; round++) {
         pthread_t thread;
         gr_buffer *buffer = thing_map(thing);
@@ -284,10 +284,10 @@ static void *free_what_is_handed(void *unused)
 /*
  * A thread frees tensors, like a garbage collector, while the main thread releases their mapping.
  */
-SORT_TEST(one_thread_frees_tensors_while_another_releases_the_mapping, 1)
+SOME_KINDS_TEST(one_thread_frees_tensors_while_another_releases_the_mapping, 1)
 {
     pthread_t thread;
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     __atomic_store_n(&over, false, __ATOMIC_RELEASE);
     ck_assert_int_eq(pthread_create(&thread, NULL, free_what_is_handed, NULL), 0);
     for (int round = 0; round < ROUNDS; round++) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "mapping.h"
 
-const struct kind *sort(int i)
+const struct kind *some_kind(int i)
 {
-    static const char *const names[SORTS] = {"interop buffer", "copied OpenGL buffer",
-                                             "shared OpenGL buffer by timelines",
-                                             "created Vulkan buffer"};
-    return kind_named(names[i % SORTS]);
+    static const char *const names[SOME_KINDS] = {"interop buffer", "copied OpenGL buffer",
+                                                  "shared OpenGL buffer by timelines",
+                                                  "created Vulkan buffer"};
+    return kind_named(names[i % SOME_KINDS]);
 }
 
-struct thing *sort_make(int i)
+struct thing *some_thing(int i)
 {
-    return thing_make(sort(i), GR_READ_WRITE);
+    return thing_make(some_kind(i), GR_READ_WRITE);
 }
 
 gr_tensor *must_tensor(gr_buffer *buffer)

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-GROUP("each sort", add_kinds_case)
+GROUP("some kinds", add_kinds_case)
 
-SORT_TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, 1)
+SOME_KINDS_TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, 1)
 {
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(1);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -35,9 +35,9 @@ SORT_TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, 1)
 }
 
 /* On two devices the memory can be that of the device that draws. */
-SORT_TEST(an_import_of_a_mapping_has_the_device_that_computes, 2)
+SOME_KINDS_TEST(an_import_of_a_mapping_has_the_device_that_computes, 2)
 {
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *source = pinned_pattern(3);
     DLManagedTensorVersioned foreign = {
@@ -47,7 +47,7 @@ SORT_TEST(an_import_of_a_mapping_has_the_device_that_computes, 2)
                       .ndim = 1,
                       .dtype = {kDLUInt, 8, 1},
                       .shape = (int64_t[]){SIZE}}};
-    void *export = _i / SORTS
+    void *export = _i / SOME_KINDS
                        ? must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other))
                        : &foreign;
     gr_tensor *import = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.other));
@@ -168,7 +168,7 @@ TEST(the_tensor_of_each_mipmap_level_has_its_size)
     image_delete(&image);
 }
 
-GROUP("each sort", add_kinds_case)
+GROUP("some kinds", add_kinds_case)
 
 static char logged[4096];
 
@@ -193,10 +193,10 @@ static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
         assert_ok(gr_buffer_release(buffer));
 }
 
-SORT_TEST(each_way_to_end_a_mapping_revokes_its_tensors, 4)
+SOME_KINDS_TEST(each_way_to_end_a_mapping_revokes_its_tensors, 4)
 {
-    const int way = _i / SORTS;
-    struct thing *thing = sort_make(_i);
+    const int way = _i / SOME_KINDS;
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
     gr_tensor *source = pinned_pattern(3), *gone = must_view(tensor);
@@ -239,16 +239,16 @@ TEST(ending_a_mapping_without_tensors_logs_nothing)
     ck_assert_str_eq(logged, "");
 }
 
-GROUP("each sort", add_kinds_case)
+GROUP("some kinds", add_kinds_case)
 
 /*
  * The release waits for another stream's writes to a tensor, whether or not the tensor was freed
  * first.
  */
-SORT_TEST(a_release_waits_for_pending_writes_to_its_tensors, 4)
+SOME_KINDS_TEST(a_release_waits_for_pending_writes_to_its_tensors, 4)
 {
-    const bool frees = _i / SORTS % 2, many = _i / SORTS / 2;
-    struct thing *thing = sort_make(_i);
+    const bool frees = _i / SOME_KINDS % 2, many = _i / SOME_KINDS / 2;
+    struct thing *thing = some_thing(_i);
     gr_tensor *source = pinned_pattern(4);
     CU(StreamSynchronize(fx.stream));
     gr_buffer *buffer = thing_map(thing);
@@ -275,9 +275,9 @@ SORT_TEST(a_release_waits_for_pending_writes_to_its_tensors, 4)
  * The release also waits for work that grinterop did not submit, if it was reported with
  * gr_tensor_used_on().
  */
-SORT_TEST(a_release_waits_for_work_reported_by_the_program, 1)
+SOME_KINDS_TEST(a_release_waits_for_work_reported_by_the_program, 1)
 {
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer);
     CU(StreamSynchronize(fx.stream));
@@ -311,11 +311,11 @@ TEST(a_mapping_does_not_wait_for_streams_of_the_previous_one)
     gate_open(gate);
 }
 
-GROUP("each sort", add_kinds_case)
+GROUP("some kinds", add_kinds_case)
 
-SORT_TEST(gr_buffer_release_later_waits_for_the_tensors, 1)
+SOME_KINDS_TEST(gr_buffer_release_later_waits_for_the_tensors, 1)
 {
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
     gr_tensor *source = pinned_pattern(6);
@@ -354,10 +354,10 @@ static void stop_there(void *user, gr_log_level level, const char *line)
 }
 
 /* Catches: for a moment neither a tensor nor the list of deferred frees owned the buffer. */
-SORT_TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, 1)
+SOME_KINDS_TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, 1)
 {
     pthread_t thread;
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     letting_go.tensor = must_tensor(buffer);
     gr_buffer_release_later(buffer);
@@ -377,19 +377,19 @@ SORT_TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, 1)
     assert_ok(gr_buffer_release(thing_map(thing)));
 }
 
-SORT_TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, 2)
+SOME_KINDS_TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, 2)
 {
-    struct thing *thing = sort_make(_i);
+    struct thing *thing = some_thing(_i);
     gr_buffer *buffer = thing_map(thing);
     GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
     thing_cuda_write(thing, buffer, 7);
     gr_buffer_release_later(buffer);
-    if (_i / SORTS)
+    if (_i / SOME_KINDS)
         assert_ok(gr_resource_close(thing->resource, GR_STREAM_OF_MAP));
     else
         assert_ok(gr_resource_unmap(thing->resource, GR_STREAM_OF_MAP));
     assert_revoked(tensor);
-    if (!(_i / SORTS)) {
+    if (!(_i / SOME_KINDS)) {
         assert_thing(thing, 7);
         thing_fill(thing, 8);
         assert_thing(thing, 8);
