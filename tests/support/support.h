@@ -106,7 +106,7 @@ struct listed {
     int line;
     const char *group;        /* NULL in an entry for a test */
     make_case *const *makers; /* ends with NULL */
-    TCase *cases[5];
+    TCase *cases[7]; /* ends with NULL */
     const char *tag; /* NULL, but in an entry of TAG() */
     const TTest *test;
     int first, count; /* the range of its _i */
@@ -126,6 +126,8 @@ void case_begins(const char *name, int number);
 #define GROUP_AT(name, line, ...) GROUP_OF(name, line, __VA_ARGS__)
 #define GROUP_OF(title, at, ...)                                                                   \
     static make_case *const makers_##at[] = {__VA_ARGS__, NULL};                                   \
+    _Static_assert(sizeof(makers_##at) <= sizeof(((struct listed *)0)->cases),                     \
+                   "struct listed has room for fewer cases");                                      \
     GROUP_LIST(title, at, makers_##at)
 #define GROUP_LIST(title, at, list)                                                                \
     __attribute__((constructor)) static void list_group_##at(void)                                 \
