@@ -106,8 +106,8 @@ struct listed {
     int line;
     const char *group;        /* NULL in an entry for a test */
     make_case *const *makers; /* ends with NULL */
-    TCase *cases[7]; /* ends with NULL */
-    const char *tag; /* NULL, but in an entry of TAG() */
+    TCase *cases[7];          /* ends with NULL */
+    const char *tag;          /* NULL, but in an entry of TAG() */
     const TTest *test;
     int first, count; /* the range of its _i */
     struct listed *next;
