@@ -18,7 +18,6 @@
 #include "lib/base/struct_size.h"
 #include "gl/context/context.h"
 #include "gl/context/egl_device.h"
-#include "gl/context/egl_vendor.h"
 
 struct headless {
     gr_egl shown;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds the EGL display to draw on: the display of a CUDA device, or the display of Mesa without a
- * window system.
+ * window system. Diagnoses which EGL drivers there are.
  */
 #ifndef GR_GL_CONTEXT_EGL_DEVICE_H
 #define GR_GL_CONTEXT_EGL_DEVICE_H
@@ -30,6 +30,12 @@ struct egl_candidate {
  */
 size_t egl_find_candidates(int cuda_device, struct egl_candidate candidates[EGL_CANDIDATES_MAX],
                            char *found, size_t found_size);
+
+/*
+ * Writes where the EGL loader (libglvnd) searches for drivers, whether the files exist and their
+ * libraries can be loaded, and what to change. The wanted driver is that of Mesa, or of NVIDIA.
+ */
+void egl_vendor_advise(bool mesa, char *text, size_t size);
 
 /* Returns the name of an EGL error code, such as "EGL_BAD_MATCH". */
 const char *egl_error_name(EGLint code);

@@ -5,7 +5,7 @@
  * does not report a missing file, or a library that cannot be loaded.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "gl/context/egl_vendor.h"
+#include "gl/context/egl_device.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -17,7 +17,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "gl/context/saved_state.h"
-#include "gl/texels/buffer_calls.h"
+#include "gl/texels/texels.h"
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
 

@@ -17,7 +17,7 @@
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
 #include "gl/memory/memory.h"
-#include "gl/texels/buffer_shader.h"
+#include "gl/texels/texels.h"
 
 struct peer_staging {
     struct gl_staging staging;

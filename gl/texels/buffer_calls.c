@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "gl/texels/buffer_calls.h"
+/* Copies between buffers and host memory, by calls of OpenGL. */
+#include "gl/texels/texels.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * which on an H100 waits for the CUDA work of the frame: with a 1 MiB buffer and 4 frames in flight
  * a frame takes 370 us by glCopyBufferSubData(), and 138 us by the shader.
  */
-#include "gl/texels/buffer_shader.h"
+#include "gl/texels/texels.h"
 
 #include <epoxy/gl.h>
 

@@ -113,4 +113,38 @@ void gl_es_read(unsigned int target, const struct gl_texel_source *source, void 
  */
 bool gl_es_reads(const struct gl_texel_source *source);
 
+/* ---- Bytes of buffers ------------------------------------------------------------------------ */
+
+/*
+ * The state of the application stays, but an OpenGL error may be left: the caller has saved earlier
+ * ones.
+ */
+
+/* A buffer of the application. */
+struct gl_buffer {
+    unsigned int name;
+    bool es;           /* the context is one of OpenGL ES */
+    bool is_immutable; /* glBufferStorage allocated the storage, so that a map may be refused */
+    /*
+     * The bytes are then copied through this buffer, which is created if it is 0, and kept for
+     * later copies.
+     */
+    unsigned int *scratch;
+};
+
+/* To and from host memory. The thread waits for OpenGL. */
+void gl_buffer_read(const struct gl_buffer *buffer, size_t offset, size_t size, void *to);
+void gl_buffer_write(const struct gl_buffer *buffer, size_t offset, size_t size, const void *from);
+
+/* Creates the program that copies between buffers, so that the first copy need not. */
+void gl_buffer_shader_prepare(struct gl_shader *shader);
+
+/*
+ * Copies bytes at the same offset between a buffer of the application and one of grinterop, which
+ * is `own`, in OpenGL command order: by the shader where it can, otherwise by a call of OpenGL.
+ * `shader` may be NULL. Makes writes of the copy visible, but not earlier writes of shaders.
+ */
+void gl_buffer_copy(struct gl_shader *shader, unsigned int from, unsigned int to, unsigned int own,
+                    size_t offset, size_t size);
+
 #endif

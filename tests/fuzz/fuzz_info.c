@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gl/context/egl_vendor.h"
+#include "gl/context/egl_device.h"
 #include "tools/info/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

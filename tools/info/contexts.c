@@ -12,7 +12,7 @@
 #include <epoxy/egl.h>
 
 #include "lib/cuda/driver_outside.h"
-#include "gl/context/egl_vendor.h"
+#include "gl/context/egl_device.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
 
