@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Makes the call of each row of functions.def in wrong ways: with NULL in each pointer alone, with
- * a freed, released or closed object, with an object of another kind, without the OpenGL context or
- * on a capturing stream. Each must be refused, with the class and the words of that mistake, and
- * change nothing that a query tells; then the valid call must succeed with the same objects. Freed
- * objects must not be read, which AddressSanitizer would detect.
+ * a freed, released or closed object, with an object of another kind, without the OpenGL context,
+ * on a capturing stream, or with a driver whose calls fail one by one. Each must be refused, with
+ * the class and the words of that mistake, and change nothing that a query tells; then the valid
+ * call must succeed with the same objects. Freed objects must not be read, which AddressSanitizer
+ * would detect.
  */
 #include "objects.h"
+#include "lib/cuda/driver_functions.h"
 #include "tests/drivers/fault_driver.h"
 
 #include <stdio.h>
@@ -570,6 +572,68 @@ TEST(calls_on_a_capturing_stream_are_refused, 2)
         end_world();
     }
     assert_calls(expected);
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+static const char *const driver_functions[] = {
+#define NAME(name, version, parameters) "cu" #name,
+    GR_DRIVER_FUNCTIONS(NAME, NAME)};
+#define DRIVER_FUNCTIONS (sizeof(driver_functions) / sizeof(*driver_functions))
+
+/* Whether the call ends its object even if it fails. */
+static bool gives_up(const struct row *row)
+{
+    return strstr(row->function, "_free") || strstr(row->function, "_later");
+}
+
+/*
+ * The call must tell about the fault or bear it, and all that it then calls must be valid. If it
+ * fails, it must succeed again with the same objects, unless it says that it did a part. False: it
+ * makes no such call of the driver.
+ */
+static bool fail_at(const struct row *row, const char *function, long earlier)
+{
+    make_world(row);
+    const struct state before = look(row, NULL);
+    fault->reset();
+    const bool can_fail = fault->set(function, CUDA_ERROR_UNKNOWN, earlier);
+    call((void *)row);
+    const bool happened = can_fail && fault->calls(function) > (unsigned long)earlier;
+    const unsigned long refusals = fault->all_refusals();
+    fault->reset();
+    if (happened && error.status != GR_OK && error.status != GR_ERR_PARTIAL && !gives_up(row)) {
+        const struct state after = look(row, NULL);
+        calls++;
+        if (error.domain != GR_DOMAIN_CUDA || error.code != CUDA_ERROR_UNKNOWN || refusals)
+            report(row, function);
+        if (before.size != after.size || memcmp(before.bytes, after.bytes, before.size) != 0)
+            report(row, "changed a query");
+        call((void *)row);
+        if (error.status != GR_OK)
+            report(row, function);
+    }
+    assert_ok(gr_egl_make_current(fx.egl));
+    end_world();
+    return happened;
+}
+
+/* A hundred faults with Vulkan on the software driver; others make other calls. */
+#define FEWEST_FAULTS 60
+
+TEST(a_call_succeeds_after_any_fault_of_the_driver, 2)
+{
+    transport = _i ? &by_copy : &by_interop;
+    begin();
+    EACH_ROW(r)
+    {
+        for (size_t i = 0; i < DRIVER_FUNCTIONS && !is_missing(r) && !r->untried; i++) {
+            for (long earlier = 0; fail_at(r, driver_functions[i], earlier); earlier++)
+                continue;
+        }
+    }
+    ck_assert_uint_ge(calls, FEWEST_FAULTS);
+    assert_calls(calls);
 }
 
 /* Whether an object of the call belongs to a CUDA context; semaphores may belong to the host. */

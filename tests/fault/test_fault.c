@@ -74,18 +74,6 @@ TCase *add_fault_case(Suite *suite, const char *title)
 
 GROUP("map", add_fault_case)
 
-TEST(a_map_that_fails_in_its_second_driver_call_is_undone)
-{
-    let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
-    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
-    assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
-                      "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    assert_balanced();
-    ck_assert_uint_eq(fault->all_refusals(), 0);
-    assert_resource_usable(resource, name);
-}
-
 /*
  * The driver keeps the resource mapped, which grinterop cannot undo. The error must be the original
  * cause.
@@ -173,18 +161,6 @@ TEST(a_failed_release_keeps_the_mapping)
     ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(name, SIZE, 0x55);
-    assert_resource_usable(resource, name);
-}
-
-TEST(a_failed_unmap_keeps_the_mapping)
-{
-    gr_buffer *buffer = must_map(resource);
-    refuse_unmap();
-    assert_unmap_refused(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-    assert_still_mapped(buffer);
-    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    assert_ok(gr_buffer_release(buffer));
     assert_resource_usable(resource, name);
 }
 
