@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
@@ -23,9 +25,10 @@ static int null_pointer; /* the number of the NEED() that is NULL now, or 0 */
 
 static unsigned number;
 static int device;
+static CUuuid uuid;
 static uint32_t count;
 static unsigned char memory[SIZE];
-static void *exported;
+static void *exported, *table;
 static VkPhysicalDevice physical;
 static VkSubmitInfo2 filled;
 static VkSubmitInfo filled_v1;
@@ -47,18 +50,16 @@ static const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER
                                                .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
 static const VkImageCreateInfo image_info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
 
-static const unsigned char *uuid(void)
-{
-    static CUuuid id;
-    CU(DeviceGetUuid(&id, fx.device));
-    return (const unsigned char *)id.bytes;
-}
-
 static const gr_semaphore_point *point(gr_semaphore *semaphore)
 {
     static gr_semaphore_point point;
     point = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
     return &point;
+}
+
+static void fill(void *made, gr_cuda_find_fn find)
+{
+    ck_assert(made == memory && find);
 }
 
 #define FUNCTION(name, since, result, arguments)                                                   \
@@ -71,7 +72,7 @@ static const gr_semaphore_point *point(gr_semaphore *semaphore)
 struct row {
     const char *function, *call;
     void (*run)(void);
-    bool opengl, stream_of_map, ends;
+    bool opengl, stream_of_map, ends, in_child;
     const char *untried;
 };
 
@@ -79,6 +80,7 @@ struct row {
 #define OPENGL          .opengl = true,
 #define ENDS            .ends = true,
 #define STREAM_OF_MAP   .stream_of_map = true,
+#define IN_CHILD        .in_child = true,
 #define UNTRIED(reason) .untried = (reason),
 #define FUNCTION(name, since, ...)                                                                 \
     }                                                                                              \
@@ -323,6 +325,7 @@ static void begin(void)
 {
     calls = failures = 0;
     begin_arguments();
+    CU(DeviceGetUuid(&uuid, fx.device));
     of_memory =
         must_make(gr_tensor_from_memory(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                                  .shape = shape, .memory = GR_MEMORY_HOST),
@@ -634,6 +637,47 @@ TEST(a_call_succeeds_after_any_fault_of_the_driver, 2)
     }
     ck_assert_uint_ge(calls, FEWEST_FAULTS);
     assert_calls(calls);
+}
+
+/* ---- In the child of fork() ------------------------------------------------------------------ */
+
+/* Check belongs to the parent, so the child only exits. */
+static void call_in_child(const struct row *row)
+{
+    int status = -1;
+    calls++;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        failures = 0;
+        call((void *)row);
+        const gr_status right = row->in_child ? GR_OK : GR_ERR_STATE;
+        if (error.status != right || !says(row->in_child ? "" : "was forked"))
+            report(row, "in the child");
+        fflush(stdout);
+        _exit((int)failures);
+    }
+    ck_assert(child > 0 && waitpid(child, &status, 0) == child);
+    failures += status != 0;
+}
+
+TEST(calls_are_refused_in_the_child_of_a_fork)
+{
+    unsigned expected = 0;
+    begin();
+    EACH_ROW(r)
+    {
+        if (is_missing(r))
+            continue;
+        expected += 1 + !r->untried;
+        make_world(r);
+        call_in_child(r);
+        accept(r);
+        assert_ok(gr_egl_make_current(fx.egl));
+        end_world();
+    }
+    assert_calls(expected);
 }
 
 /* Whether an object of the call belongs to a CUDA context; semaphores may belong to the host. */
