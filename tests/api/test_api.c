@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Makes the call of each row of functions.def in wrong ways: with NULL in each pointer alone, with
- * a freed, released or closed object, with an object of another kind, without the OpenGL context,
- * on a capturing stream, or with a driver whose calls fail one by one. Each must be refused, with
- * the class and the words of that mistake, and change nothing that a query tells; then the valid
- * call must succeed with the same objects. Freed objects must not be read, which AddressSanitizer
- * would detect.
+ * a freed, released or closed object, with no object or one of another kind, without the OpenGL
+ * context, on a capturing stream, in the child of a fork, or with a driver whose calls fail one by
+ * one. Each must be refused, with the class and the words of that mistake, and change nothing that
+ * a query tells; then the valid call must succeed with the same objects. Freed objects must not be
+ * read, which AddressSanitizer would detect.
  */
 #include "objects.h"
 #include "lib/cuda/driver_functions.h"
@@ -489,12 +489,14 @@ static void pass_other_kind(const struct row *row, const struct object *object)
     void *kept = get(&at, object);
     put(&at, object, object->kind == EGL ? (void *)of_memory : (void *)fx.egl);
     refuse(row, object, "another kind", GR_ERR_INVALID_VALUE, ": it is a");
+    put(&at, object, memory);
+    refuse(row, object, "no object", GR_ERR_INVALID_VALUE, "never was one");
     put(&at, object, kept);
 }
 
-TEST(objects_of_another_kind_are_refused)
+TEST(other_objects_are_refused)
 {
-    assert_calls(each_object(pass_other_kind));
+    assert_calls(2 * each_object(pass_other_kind));
 }
 
 TEST(the_valid_calls_succeed)

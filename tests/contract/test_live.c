@@ -89,20 +89,6 @@ TEST(release_many_reports_invalid_entries_and_releases_the_others)
     assert_not_mapped(fx.resource);
 }
 
-TEST(invalid_handles_are_refused)
-{
-    int nothing = 0;
-    void *none = &nothing;
-    assert_refused(gr_resource_free(none), "never was one");
-    assert_refused(gr_semaphore_free(none), "not a live semaphore");
-    assert_refused(gr_egl_free(none), "not a live EGL context");
-    assert_refused(gr_ring_free(none), "not a live ring");
-    assert_refused(gr_vk_device_free(none), "not a live Vulkan device");
-    assert_refused(gr_vk_headless_free(none), "not a live headless Vulkan device");
-    assert_invalid(gr_buffer_release(none), "never was one");
-    ck_assert_int_eq(nothing, 0);
-}
-
 /* The buffers of a resource take turns, whether its earlier buffers were released or not. */
 TEST(a_second_release_does_not_end_a_new_mapping, 2)
 {
