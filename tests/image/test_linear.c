@@ -199,7 +199,6 @@ TEST(map_linear_of_a_wrong_part_maps_nothing)
         ck_assert(!gr_resource_get_info(resource)->mapped);
     }
     go_round(&image, 1, 2);
-    assert_null_invalid(gr_map_linear(resource, 0, 0, NULL), "stream");
     assert_null_invalid(gr_map_linear(resource, 0, 0, GR_STREAM_OF_MAP), "GR_STREAM_OF_MAP");
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_close(resource, fx.stream));

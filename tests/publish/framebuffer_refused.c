@@ -109,7 +109,6 @@ TEST(wrong_arguments_are_refused)
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
     gr_tensor *pairs = new_tensor(GR_DTYPE_C64, HEIGHT, WIDTH, 1);
-    assert_invalid(gr_fetch_framebuffer(framebuffer, to, NULL, NULL), "stream");
     assert_invalid(gr_fetch_framebuffer(framebuffer + 1000, to, NULL, fx.stream),
                    "There is no OpenGL framebuffer");
     assert_invalid(gr_fetch_framebuffer(framebuffer, small, NULL, fx.stream), "(7, 18, 4)");

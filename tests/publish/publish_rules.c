@@ -488,7 +488,6 @@ TEST(meaningless_options_are_refused)
 #undef REFUSED
     gr_publish_options unsized = {.struct_size = 0};
     assert_invalid(gr_publish(resource, tensor, &unsized, fx.stream), "struct_size");
-    assert_invalid(gr_publish(resource, tensor, NULL, NULL), "stream");
     assert_invalid(gr_publish(resource, tensor, NULL, GR_STREAM_OF_MAP), "GR_STREAM_OF_MAP");
     assert_not_mapped(resource);
     tensors_end();

@@ -41,8 +41,6 @@ TEST(a_deleter_runs_once_even_after_a_second_free, 2)
     gr_clear_error();
     gr_tensor_free(tensor);
     assert_error(GR_ERR_INVALID_VALUE, 0, "gr_tensor_free was given");
-    assert_null_invalid(gr_tensor_get_info(tensor), "not a live tensor");
-    assert_invalid(gr_tensor_wait(tensor, fx.stream), "freed already");
     ck_assert_uint_eq(ends, 1);
 }
 

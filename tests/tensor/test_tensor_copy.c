@@ -322,7 +322,6 @@ TEST(copies_that_do_not_fit_are_refused)
                    "`bytes` is 23, but the elements of shape (2, 3) and type float32 have 24");
     for (int i = 0; i < 5; i++)
         gr_tensor_free(others[i]);
-    assert_invalid(gr_tensor_copy(two_by_three, others[0], fx.stream), "not a live tensor");
     gr_tensor_free(two_by_three);
 }
 
