@@ -62,7 +62,7 @@ static void fill(void *made, gr_cuda_find_fn find)
     ck_assert(made == memory && find);
 }
 
-#define FUNCTION(name, since, result, arguments)                                                   \
+#define FUNCTION(name, result, arguments)                                                          \
     static void call_##name(void)                                                                  \
     {                                                                                              \
         result name arguments;                                                                     \
@@ -82,7 +82,7 @@ struct row {
 #define STREAM_OF_MAP   .stream_of_map = true,
 #define IN_CHILD        .in_child = true,
 #define UNTRIED(reason) .untried = (reason),
-#define FUNCTION(name, since, ...)                                                                 \
+#define FUNCTION(name, ...)                                                                        \
     }                                                                                              \
     ,                                                                                              \
     {                                                                                              \

@@ -8,7 +8,7 @@ typedef void (*anything)(void);
 /* The number of public functions. */
 enum {
     FUNCTION_COUNT = 0
-#define FUNCTION(name, since, ...) +1
+#define FUNCTION(name, ...) +1
 #include "tests/api/functions.def"
 };
 

@@ -24,7 +24,7 @@
 extern "C" void cxx_functions(anything *functions)
 {
     anything *at = functions;
-#define FUNCTION(name, since, ...) *at++ = reinterpret_cast<anything>(name);
+#define FUNCTION(name, ...) *at++ = reinterpret_cast<anything>(name);
 #include "tests/api/functions.def"
 }
 

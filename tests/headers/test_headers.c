@@ -30,7 +30,7 @@ START_TEST(c_and_cxx_see_the_same_functions)
     anything cxx[FUNCTION_COUNT] = {NULL};
     size_t i = 0;
     cxx_functions(cxx);
-#define FUNCTION(name, since, ...) ck_assert_msg(cxx[i++] == (anything)name, "%s", #name);
+#define FUNCTION(name, ...) ck_assert_msg(cxx[i++] == (anything)name, "%s", #name);
 #include "tests/api/functions.def"
     ck_assert_uint_eq(i, FUNCTION_COUNT);
     ck_assert_int_eq(cxx_scope(), 1);
