@@ -8,13 +8,15 @@
  * read, which AddressSanitizer would detect.
  */
 #include "objects.h"
-#include "lib/cuda/driver_functions.h"
 #include "tests/drivers/fault_driver.h"
+#include "tests/fault/fault_calls.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <epoxy/egl.h>
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
@@ -581,10 +583,22 @@ TEST(calls_on_a_capturing_stream_are_refused, 2)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-static const char *const driver_functions[] = {
-#define NAME(name, version, parameters) "cu" #name,
-    GR_DRIVER_FUNCTIONS(NAME, NAME)};
-#define DRIVER_FUNCTIONS (sizeof(driver_functions) / sizeof(*driver_functions))
+static const struct way {
+    const char *name;
+    enum call_kind kind;
+    int code; /* 0: the error number of the function, which messages need not have */
+    gr_error_domain domain;
+} ways[] = {
+    {"CUDA fails", CALL_CUDA, CUDA_ERROR_UNKNOWN, GR_DOMAIN_CUDA},
+    {"no memory", CALL_MEMORY, 0, GR_DOMAIN_NONE},
+    {"the system refuses", CALL_SYSTEM, 0, GR_DOMAIN_NONE},
+    {"OpenGL fails", CALL_GL, GL_OUT_OF_MEMORY, GR_DOMAIN_OPENGL},
+    {"EGL fails", CALL_EGL, EGL_BAD_ALLOC, GR_DOMAIN_EGL},
+    {"Vulkan fails", CALL_VULKAN, VK_ERROR_OUT_OF_HOST_MEMORY, GR_DOMAIN_VULKAN},
+};
+#define WAYS (sizeof(ways) / sizeof(*ways))
+
+static const char *no_faults; /* why calls cannot be made to fail */
 
 /* Whether the call ends its object even if it fails. */
 static bool gives_up(const struct row *row)
@@ -592,42 +606,64 @@ static bool gives_up(const struct row *row)
     return strstr(row->function, "_free") || strstr(row->function, "_later");
 }
 
-/*
- * The call must tell about the fault or bear it. It makes no more calls that the driver
- * refuses than without the fault (`refusals`). If it fails, it must succeed again with the same
- * objects, unless it says that it did a part. False: it makes no such call of the driver.
- */
-static bool fail_at(const struct row *row, unsigned long refusals, const char *function,
-                    long earlier)
+/* Whether the error names the fault. glClientWaitSync() has a code of its own. */
+static bool names_fault(const struct way *way)
 {
+    return way->code == 0 || (error.domain == way->domain &&
+                              (error.code == way->code || error.code == GL_WAIT_FAILED));
+}
+
+/*
+ * Makes another call that the function makes fail. The function must tell about it or bear it, and
+ * make no more calls that the driver of CUDA refuses than without it (`refusals`). If it fails, it
+ * must succeed again with the same objects, unless it says that it did a part. False: all its calls
+ * have failed.
+ */
+static bool fail_next(const struct row *row, const struct way *way, unsigned long refusals)
+{
+    const struct call_fault next = {.kind = way->kind, .code = way->code, .most = 4};
     make_world(row);
     const struct state before = look(row, NULL);
     fault->reset();
-    const bool can_fail = fault->set(function, CUDA_ERROR_UNKNOWN, earlier);
+    fault_calls_arm(&next);
     call((void *)row);
-    const bool happened = can_fail && fault->calls(function) > (unsigned long)earlier;
+    const struct call_hit hit = fault_calls_disarm();
+    while (glGetError() != GL_NO_ERROR) /* of later calls, which the fault made wrong */
+        continue;
     const bool makes_others = fault->all_refusals() > refusals;
-    fault->reset();
-    if (happened && error.status != GR_OK && error.status != GR_ERR_PARTIAL && !gives_up(row)) {
+    if (hit.function && error.status != GR_OK && error.status != GR_ERR_PARTIAL && !gives_up(row)) {
+        char how[80];
+        snprintf(how, sizeof(how), "%s in call %ld of %s", way->name, hit.number, hit.function);
         const struct state after = look(row, NULL);
         calls++;
-        if (error.domain != GR_DOMAIN_CUDA || error.code != CUDA_ERROR_UNKNOWN || makes_others)
-            report(row, function);
+        if (!names_fault(way) || makes_others)
+            report(row, how);
         if (before.size != after.size || memcmp(before.bytes, after.bytes, before.size) != 0)
             report(row, "changed a query");
         call((void *)row);
         if (error.status != GR_OK)
-            report(row, function);
+            report(row, how);
     }
     assert_ok(gr_egl_make_current(fx.egl));
     end_world();
-    return happened;
+    return hit.function;
 }
 
-/* A hundred faults with Vulkan on the software driver; others make other calls. */
-#define FEWEST_FAULTS 60
+static unsigned long count_refusals(const struct row *row)
+{
+    make_world(row);
+    fault->reset();
+    call((void *)row);
+    const unsigned long refusals = fault->all_refusals();
+    assert_ok(gr_egl_make_current(fx.egl));
+    end_world();
+    return refusals;
+}
 
-TEST(a_call_succeeds_after_any_fault_of_the_driver, 2)
+/* On the software driver 212 and 267, of which Vulkan needs 48; other drivers make other calls. */
+#define FEWEST_FAULTS 100
+
+TEST_UNLESS(no_faults, a_call_succeeds_after_any_fault, 2)
 {
     transport = _i ? &by_copy : &by_interop;
     begin();
@@ -635,14 +671,10 @@ TEST(a_call_succeeds_after_any_fault_of_the_driver, 2)
     {
         if (is_missing(r) || r->untried)
             continue;
-        make_world(r);
-        fault->reset();
-        call((void *)r);
-        const unsigned long refusals = fault->all_refusals();
-        assert_ok(gr_egl_make_current(fx.egl));
-        end_world();
-        for (size_t i = 0; i < DRIVER_FUNCTIONS; i++) {
-            for (long earlier = 0; fail_at(r, refusals, driver_functions[i], earlier); earlier++)
+        const unsigned long refusals = count_refusals(r);
+        for (const struct way *way = ways; way < ways + WAYS; way++) {
+            fault_calls_begin();
+            while (fail_next(r, way, refusals))
                 continue;
         }
     }
@@ -837,6 +869,7 @@ static void start(void)
 {
     resource_case_buffer(SIZE, 1);
     fault_control_start();
+    no_faults = fault_calls_start(NULL);
 }
 
 START(start())
