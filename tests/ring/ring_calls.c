@@ -153,26 +153,6 @@ TEST(a_resource_cannot_be_in_two_rings)
     read_frame(ring, GR_SIDE_CUDA, 1);
 }
 
-TEST(unknown_option_values_are_refused)
-{
-    gr_resource *resource = ring_resource(RING_SIZE);
-    gr_ring_options side = GR_INIT(gr_ring_options, .producer = (gr_side)2),
-                    mode = GR_INIT(gr_ring_options, .mode = (gr_ring_mode)7), old = {0};
-    assert_null_invalid(gr_ring_create(&resource, 1, &side), "`producer` is 2");
-    assert_null_invalid(gr_ring_create(&resource, 1, &mode), "`mode` is 7");
-    assert_null_invalid(gr_ring_create(&resource, 1, &old), "GR_INIT");
-    assert_still_mine(resource);
-}
-
-TEST(creating_a_ring_needs_the_opengl_context_of_its_resources)
-{
-    gr_resource *resource = ring_resource(RING_SIZE);
-    assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_GL, 0, "No OpenGL context is current");
-    assert_ok(gr_egl_make_current(fx.egl));
-    assert_still_mine(resource);
-}
-
 /*
  * Catches: the error told the CUDA thread to make a context current, and did not mention the
  * transport that needs none.
