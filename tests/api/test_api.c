@@ -797,13 +797,14 @@ enum {
     (void)(invalid);                                                                               \
     error = *gr_last_error();                                                                      \
     calls++;                                                                                       \
-    if (error.status != GR_ERR_##class || !says(words))                                            \
+    if (error.status != GR_ERR_##class || !says(words) || driver_calls() != work)                  \
         report(&(const struct row){.call = #invalid}, "expected " #class ", " words);
 
 TEST(wrong_values_are_refused)
 {
     begin();
     at = (struct objects){.resource = make_resource(), .stream = fx.stream};
+    const unsigned long work = driver_calls();
 #include "refusals.def"
     end_world();
     assert_calls(REFUSALS);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests invalid arguments and calls in the wrong state; test_map_many tests lists, and test_api
- * tests NULL. Each case expects an error class, a code of the driver, and words of the message.
- * Afterwards nothing is mapped or registered. The CUDA driver underneath counts the errors that it
- * returns: grinterop must detect each mistake before it calls the driver.
+ * Tests invalid arguments and calls in the wrong state; test_map_many tests lists, test_facts what
+ * is closed or not mapped, and test_api the wrong values that need no object of their own. Each
+ * case expects an error class, a code of the driver, and words of the message. Afterwards nothing
+ * is mapped or registered. The CUDA driver underneath counts the errors that it returns: grinterop
+ * must detect each mistake before it calls the driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -45,20 +46,6 @@ static TCase *add_watched_case(Suite *suite, const char *name)
 
 GROUP("names", add_watched_case)
 
-TEST(buffer_name_zero_is_refused)
-{
-    assert_null_invalid(gr_from_gl_buffer(0, GR_READ_WRITE), "0");
-    assert_null_invalid(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), "0");
-    ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
-}
-
-TEST(a_buffer_name_never_generated_is_refused)
-{
-    assert_null_invalid(gr_from_gl_buffer(4711, GR_READ_WRITE), "4711");
-    assert_null_invalid(gr_from_gl_buffer(~0u, GR_READ_WRITE), "4294967295");
-    assert_null_invalid(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), "4711");
-}
-
 /*
  * glGenBuffers() alone creates no buffer, and a bound buffer has no storage before glBufferData().
  */
@@ -97,38 +84,6 @@ TEST(only_the_valid_flags_register_a_buffer)
         if (!good)
             assert_error(GR_ERR_INVALID_VALUE, 0, "");
     }
-    assert_buffer_usable(name);
-}
-
-TEST(read_only_with_write_discard_is_refused)
-{
-    GLuint name = new_buffer();
-    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD),
-                        "read_only and write_discard exclude each other");
-    assert_null_invalid(gr_map_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD, fx.stream),
-                        "exclude");
-    assert_buffer_usable(name);
-}
-
-TEST(image_flags_are_refused_for_buffers)
-{
-    GLuint name = new_buffer();
-    assert_null_invalid(gr_from_gl_buffer(name, GR_SURFACE_LOAD_STORE),
-                        "surface_load_store is for images");
-    assert_null_invalid(gr_from_gl_buffer(name, GR_TEXTURE_GATHER), "texture_gather is for images");
-    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_ONLY | GR_TEXTURE_GATHER),
-                        "texture_gather is for images");
-    assert_null_invalid(gr_from_gl_buffer(name, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE),
-                        "surface_load_store is for images");
-    assert_buffer_usable(name);
-}
-
-TEST(unknown_flags_are_refused)
-{
-    GLuint name = new_buffer();
-    assert_null_invalid(gr_from_gl_buffer(name, 0x10), "0x10");
-    assert_null_invalid(gr_from_gl_buffer(name, 0x80000001), "0x80000000");
-    assert_null_invalid(gr_map_gl_buffer(name, ~0u, fx.stream), "0xfffffff0");
     assert_buffer_usable(name);
 }
 
@@ -325,49 +280,6 @@ TEST(a_second_map_of_a_resource_is_refused)
     fill_and_release(buffer, 0x52);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x52);
     end_usable(resource);
-}
-
-static void assert_nothing_to_unmap(gr_resource *resource)
-{
-    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-    assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
-    ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
-}
-
-TEST(a_second_unmap_is_refused)
-{
-    gr_resource *resource = must_register(new_buffer());
-    assert_nothing_to_unmap(resource);
-    gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_resource_unmap(resource, fx.stream));
-    assert_nothing_to_unmap(resource);
-    assert_ok(gr_buffer_release(buffer));
-    assert_nothing_to_unmap(resource);
-    end_usable(resource);
-}
-
-TEST(calls_on_a_closed_resource_are_refused)
-{
-    GLuint name = new_buffer();
-    gr_resource *resource = must_register(name), *open = must_register(name);
-    assert_ok(gr_resource_close(resource, fx.stream));
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    gr_resource *both[] = {open, resource};
-    gr_buffer *out[2] = {NULL, NULL};
-    assert_fails(gr_map_many(both, 2, fx.stream, NULL, out), GR_ERR_STATE, 0, "closed");
-    ck_assert(!out[0] && !out[1]);
-    assert_ok(gr_resource_close(resource, fx.stream));
-    assert_ok(gr_resource_close(resource, fx.other));
-    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    assert_invalid(gr_resource_close(resource, NULL), "The stream is NULL");
-    ck_assert(gr_resource_get_info(resource)->closed && !gr_resource_get_info(resource)->mapped);
-    ck_assert_ptr_eq(driver_handle(resource), NULL);
-    ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
-    assert_resource_usable(open, name);
-    gr_resource_free(open);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
 }
 
 GROUP("values", add_watched_case)

@@ -384,10 +384,6 @@ TEST(invalid_flags_are_refused)
     for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
         assert_null_invalid(gr_from_gl_image(image.name, GL_TEXTURE_2D, both[i]),
                             "exclude each other");
-    /* The flags for images are invalid for a buffer. */
-    GLuint buffer = gl_buffer_filled(64, 1);
-    assert_null_invalid(gr_from_gl_buffer(buffer, GR_SURFACE_LOAD_STORE), "flag");
-    assert_null_invalid(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), "flag");
 }
 
 GROUP("contexts", add_image_case)
