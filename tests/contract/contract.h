@@ -8,16 +8,6 @@
 /* The size of the buffer of each case. */
 #define SIZE 4096
 
-/*
- * Between start_listening() and stop_listening(): the number of debug lines of grinterop that
- * report each event.
- */
-extern struct seen {
-    int closed, warnings;
-} seen;
-void start_listening(void);
-void stop_listening(void);
-
 /* Adds a resource case whose fixture also sets up shared storage. */
 TCase *add_sharing_case(Suite *suite, const char *name);
 

@@ -171,18 +171,6 @@ TEST(a_new_context_with_the_handle_of_a_destroyed_one_is_another_context)
 
 GROUP("freed in the wrong context", add_wrong_case)
 
-static int warnings;
-static char warning[1024];
-
-static void count_warning(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    if (level != GR_LOG_WARNING)
-        return;
-    warnings++;
-    strncpy(warning, line, sizeof(warning) - 1);
-}
-
 static unsigned long ended(void)
 {
     return fault->calls("cuGraphicsUnregisterResource");
@@ -191,18 +179,17 @@ static unsigned long ended(void)
 /* Freeing cannot return an error, so the log must report it. */
 static void free_in(const struct wrong *w)
 {
-    warnings = 0;
-    gr_log_add(GR_LOG_WARNING, count_warning, NULL);
+    log_begin(GR_LOG_WARNING);
     gr_clear_error();
     enter(w);
     unsigned long before = ended();
     gr_resource_free(resource);
     resource = NULL;
-    gr_log_remove(count_warning, NULL);
+    log_end();
     ck_assert_uint_eq(ended(), before);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    ck_assert_int_eq(warnings, 1);
-    ck_assert_msg(strstr(warning, "stays registered"), "%s", warning);
+    ck_assert_int_eq(log_count(GR_LOG_WARNING, ""), 1);
+    ck_assert_msg(strstr(log_text(), "stays registered"), "%s", log_text());
 }
 
 TEST(a_registration_ends_resources_freed_in_the_wrong_context)
@@ -313,13 +300,7 @@ TEST(a_registration_in_another_context_leaves_freed_resources_alone)
     ck_assert_uint_eq(ended(), before + 3);
 }
 
-static int closes;
-
-static void count_close(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    closes += level == GR_LOG_DEBUG && strstr(line, "gr_resource_free: closed");
-}
+#define closes() log_count(GR_LOG_DEBUG, "gr_resource_free: closed")
 
 /*
  * No context could end them later. What was freed before its context was destroyed ends with it.
@@ -336,18 +317,16 @@ TEST(resources_of_a_destroyed_context_end, 3)
     gr_resource *after = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options));
     const int before_its_end = transports[_i] == GR_TRANSPORT_SHARED;
     unsigned long unregistered = ended();
-    closes = 0;
-    gr_log_add(GR_LOG_DEBUG, count_close, NULL);
+    log_begin(GR_LOG_DEBUG);
     assert_ok(gr_egl_make_current(stranger));
     gr_resource_free(before);
-    ck_assert_int_eq(closes, before_its_end);
+    ck_assert_int_eq(closes(), before_its_end);
     gr_egl_free(gone);
-    ck_assert_int_eq(closes, 1);
+    ck_assert_int_eq(closes(), 1);
     gr_resource_free(after);
-    ck_assert_int_eq(closes, 2);
+    ck_assert_int_eq(closes(), 2);
     assert_buffer_usable(gl_buffer_filled(SIZE, 1));
     ck_assert_uint_eq(ended(), unregistered + 1); /* that of the last line */
-    gr_log_remove(count_close, NULL);
     leave();
 }
 

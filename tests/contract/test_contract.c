@@ -5,30 +5,6 @@
  */
 #include "contract.h"
 
-#include <string.h>
-
-struct seen seen;
-
-static void listen(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    if (level == GR_LOG_WARNING)
-        seen.warnings++;
-    if (level == GR_LOG_DEBUG && strstr(line, "closed"))
-        seen.closed++;
-}
-
-void start_listening(void)
-{
-    seen.closed = seen.warnings = 0;
-    gr_log_add(GR_LOG_DEBUG, listen, NULL);
-}
-
-void stop_listening(void)
-{
-    gr_log_remove(listen, NULL);
-}
-
 TCase *add_sharing_case(Suite *suite, const char *name)
 {
     return with_sharing(add_resource_case(suite, name));

@@ -12,32 +12,6 @@
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static unsigned closed, warnings; /* lines of the log */
-
-static void listen(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    warnings += level == GR_LOG_WARNING;
-    closed += level == GR_LOG_DEBUG && strstr(line, "closed");
-}
-
-static void start_listening(void)
-{
-    closed = warnings = 0;
-    gr_log_add(GR_LOG_DEBUG, listen, NULL);
-}
-
-/* Also after a test that failed while it listened. */
-static void stop_listening(void)
-{
-    gr_log_remove(listen, NULL);
-}
-
-static TCase *add_ends_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_kinds_case(suite, name), NULL, stop_listening);
-}
-
 /* The mapping of the buffer has ended; only its release is left. */
 static void assert_ended(gr_buffer *buffer)
 {
@@ -68,7 +42,7 @@ static CUstream map_and_write(struct thing *thing, gr_buffer **buffer, unsigned 
     return late ? fx.other : GR_STREAM_OF_MAP;
 }
 
-GROUP("ends of mappings", add_ends_case)
+GROUP("ends of mappings", add_kinds_case)
 
 /* The four ends with both flags, on the stream of the map and, after late work there, on another.
  */
@@ -144,10 +118,10 @@ FACT(a_close_while_mapped_ends_the_buffer, writing[_i % 2], 2)
 static void free_while_mapped(struct thing *thing, bool late)
 {
     void *handle = driver_handle(thing->resource);
-    start_listening();
+    log_begin(GR_LOG_DEBUG);
     gr_buffer *buffer = thing_map(thing);
     thing_free(thing);
-    ck_assert_uint_eq(closed, 0);
+    ck_assert_int_eq(log_count(GR_LOG_DEBUG, "closed"), 0);
     const CUstream stream = late ? fx.other : GR_STREAM_OF_MAP;
     thing_cuda_write(thing, buffer, 7);
     assert_thing_in_cuda(thing, buffer, 7);
@@ -155,8 +129,8 @@ static void free_while_mapped(struct thing *thing, bool late)
         gate_open_after(gate_put(fx.stream), LATE_MS);
     thing_cuda_write(thing, buffer, 8);
     assert_ok(release_on(buffer, stream));
-    ck_assert_uint_ge(closed, 1); /* and for its staging memory */
-    ck_assert_uint_eq(warnings, 0);
+    ck_assert_int_ge(log_count(GR_LOG_DEBUG, "closed"), 1); /* and for its staging memory */
+    ck_assert_int_eq(log_count(GR_LOG_WARNING, ""), 0);
     assert_unregistered(handle);
 }
 
@@ -180,7 +154,7 @@ FACT_UNLESS(lost_by_free, a_free_after_a_late_release_keeps_the_bytes, writing[_
     assert_thing(thing, 9);
 }
 
-GROUP("ends of resources", add_ends_case)
+GROUP("ends of resources", add_kinds_case)
 
 FACT(a_close_without_a_mapping_ends_the_resource, writing[_i % 2], 2)
 {
@@ -196,10 +170,10 @@ FACT(a_free_without_a_mapping_ends_the_resource_at_once, writing[_i % 2], 2)
 {
     void *handle = driver_handle(thing->resource);
     thing_fill(thing, 10);
-    start_listening();
+    log_begin(GR_LOG_DEBUG);
     thing_free(thing);
-    ck_assert_uint_ge(closed, 1); /* and for its staging memory */
-    ck_assert_uint_eq(warnings, 0);
+    ck_assert_int_ge(log_count(GR_LOG_DEBUG, "closed"), 1); /* and for its staging memory */
+    ck_assert_int_eq(log_count(GR_LOG_WARNING, ""), 0);
     assert_unregistered(handle);
 }
 
@@ -232,7 +206,7 @@ FACT(calls_on_a_freed_resource_are_refused, writing[_i % 2], 2)
     assert_error(GR_ERR_INVALID_VALUE, 0, "gr_resource_free was given");
 }
 
-GROUP("ends on another thread", add_ends_case)
+GROUP("ends on another thread", add_kinds_case)
 
 FACT(a_release_on_another_thread_keeps_the_bytes, writing[_i % 2], ENDS)
 {

@@ -343,15 +343,6 @@ TEST(a_tensor_freed_during_a_capture_ends_after_the_capture, TRANSPORTS)
     assert_ok(gr_tensor_collect(1000));
 }
 
-static unsigned closed;
-
-static void count_closed(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    (void)level;
-    closed += strstr(line, ": closed ") != NULL;
-}
-
 /*
  * The last export of a mapping, and its resource, end while the stream of the consumer captures.
  * The mapping must end after the capture, also if another call looks for work before.
@@ -372,18 +363,17 @@ TEST(a_freed_mapping_ends_after_the_capture)
     gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));
     void *managed = export_to(tensor, fx.other);
     capture_graph_relaxed(managed ? fx.other : NULL);
-    closed = 0;
-    gr_log_add(GR_LOG_DEBUG, count_closed, NULL);
+    log_begin(GR_LOG_DEBUG);
     gr_buffer_release_later(buffer);
     gr_resource_free(resource);
     gr_tensor_free(tensor);
     end_export(managed);
     gr_tensor_free(make_tensor(fx.stream));
-    ck_assert_uint_eq(closed, managed ? 0 : 1);
+    ck_assert_int_eq(log_count(GR_LOG_DEBUG, ": closed "), managed ? 0 : 1);
     capture_graph(NULL);
     assert_ok(gr_tensor_collect(1000));
-    gr_log_remove(count_closed, NULL);
-    ck_assert_uint_eq(closed, 1);
+    log_end();
+    ck_assert_int_eq(log_count(GR_LOG_DEBUG, ": closed "), 1);
 }
 
 /* gr.h documents that gr_buffer_release_later() fails during a capture and logs a warning. */

@@ -226,25 +226,16 @@ TEST(a_close_of_a_mapped_resource_queries_the_capture_once)
     assert_ok(gr_buffer_release(buffer));
 }
 
-static int warnings;
-
-static void count_warning(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    warnings += level == GR_LOG_WARNING && strstr(line, "ended with an error");
-}
-
 TEST(a_free_that_fails_to_unregister_is_reported)
 {
     CUgraphicsResource handle = driver_handle(resource);
-    warnings = 0;
-    gr_log_add(GR_LOG_WARNING, count_warning, NULL);
+    log_begin(GR_LOG_WARNING);
     gr_clear_error();
     let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
     gr_resource_free(resource);
     resource = NULL;
-    gr_log_remove(count_warning, NULL);
-    ck_assert_int_eq(warnings, 1);
+    log_end();
+    ck_assert_int_eq(log_count(GR_LOG_WARNING, "ended with an error"), 1);
     assert_error(GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "");
     CU(GraphicsUnregisterResource(handle));
 }

@@ -24,13 +24,7 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
 
 GROUP("copies", add_image_case)
 
-static unsigned maps;
-
-static void count_maps(void *user, gr_log_level level, const char *line)
-{
-    (void)user;
-    maps += level == GR_LOG_DEBUG && strstr(line, "gr_publish: ") != NULL;
-}
+#define maps() log_count(GR_LOG_DEBUG, "gr_publish: ")
 
 /* Wraps the device memory of a tensor from tensor_of(), with these strides. */
 static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
@@ -584,11 +578,10 @@ TEST(publish_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
     GR_AUTO(gr_tensor) *tensor = foreseen_tensor(_i);
     gr_publish_options o = foreseen[_i].options;
     o.struct_size = sizeof(o);
-    gr_log_add(GR_LOG_DEBUG, count_maps, NULL);
+    log_begin(GR_LOG_DEBUG);
     assert_fails(gr_publish(resource, tensor, &o, fx.stream), foreseen[_i].status, 0,
                  foreseen[_i].text);
-    gr_log_remove(count_maps, NULL);
-    ck_assert_uint_eq(maps, 0);
+    ck_assert_int_eq(maps(), 0);
 }
 
 TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
@@ -597,20 +590,19 @@ TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, (const int64_t[]){25}, NULL);
     gr_publish_options o = GR_INIT(gr_publish_options, .offset = 4);
-    gr_log_add(GR_LOG_DEBUG, count_maps, NULL);
+    log_begin(GR_LOG_DEBUG);
     assert_invalid(gr_publish(resource, tensor, &o, fx.stream), "buffer");
     o.offset = 0;
     o.wait_event = (CUevent)(uintptr_t)&o;
     if (gr_cuda_is_software())
         assert_fails(gr_publish(resource, tensor, &o, fx.stream), GR_ERR_CUDA,
                      CUDA_ERROR_INVALID_HANDLE, "`wait_event`");
-    ck_assert_uint_eq(maps, 0);
+    ck_assert_int_eq(maps(), 0);
     o.wait_event = NULL;
     assert_ok(gr_publish(resource, tensor, &o, fx.stream));
-    ck_assert_uint_gt(maps, 0);
+    ck_assert_int_gt(maps(), 0);
     tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, (int64_t[]){0, 3}, NULL);
     assert_ok(gr_publish(resource, tensor, &o, fx.stream));
-    gr_log_remove(count_maps, NULL);
     tensors_end();
 }
 

@@ -343,6 +343,41 @@ void note_difference(const char *format, ...)
     snprintf(differences + used, sizeof(differences) - used, "\n  %s", line);
 }
 
+static char kept_log[1 << 15]; /* each line after the digit of its level */
+
+static void keep_line(void *user, gr_log_level level, const char *line)
+{
+    const size_t used = strlen(kept_log);
+    (void)user;
+    snprintf(kept_log + used, sizeof(kept_log) - used, "%d%s\n", (int)level, line);
+}
+
+void log_begin(gr_log_level level)
+{
+    kept_log[0] = '\0';
+    assert_ok(gr_log_add(level, keep_line, NULL));
+}
+
+void log_end(void)
+{
+    gr_log_remove(keep_line, NULL);
+}
+
+const char *log_text(void)
+{
+    return kept_log;
+}
+
+int log_count(gr_log_level level, const char *part)
+{
+    int count = 0;
+    for (const char *line = kept_log, *end; (end = strchr(line, '\n')); line = end + 1) {
+        const char *found = strstr(line, part);
+        count += *line == '0' + (int)level && found && found < end;
+    }
+    return count;
+}
+
 void fixture_setup(void)
 {
     differences[0] = '\0';
@@ -373,6 +408,7 @@ static void check_gl(void)
 
 void fixture_teardown(void)
 {
+    log_end();
     gates_open();
     CU(CtxSetCurrent(fx.context));
     CU(CtxSynchronize());

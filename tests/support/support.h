@@ -389,6 +389,14 @@ const char *error_mismatch(gr_status status, int code, const char *text);
 /* Records a difference and continues. The teardown then fails with all recorded differences. */
 void note_difference(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Keep the log lines of this level and of graver ones, until log_end() or the teardown. */
+void log_begin(gr_log_level level);
+void log_end(void);
+
+/* The kept lines, and how many of them have this level and contain `part`. */
+const char *log_text(void);
+int log_count(gr_log_level level, const char *part);
+
 /* Checks that no OpenGL error is pending. */
 #define assert_gl_clean() ck_assert_uint_eq(glGetError(), GL_NO_ERROR)
 

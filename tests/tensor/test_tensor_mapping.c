@@ -170,14 +170,6 @@ TEST(the_tensor_of_each_mipmap_level_has_its_size)
 
 GROUP("some kinds", add_kinds_case)
 
-static char logged[4096];
-
-static void keep_line(void *user, gr_log_level level, const char *line)
-{
-    (void)user, (void)level;
-    strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
-}
-
 /* Ends the mapping by gr_buffer_release(), gr_buffer_release_many(), an unmap or a close. */
 static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
 {
@@ -202,12 +194,12 @@ SOME_KINDS_TEST(each_way_to_end_a_mapping_revokes_its_tensors, 4)
     gr_tensor *source = pinned_pattern(3), *gone = must_view(tensor);
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
     gr_tensor_free(gone);
-    logged[0] = '\0';
-    gr_log_add(GR_LOG_WARNING, keep_line, NULL);
+    log_begin(GR_LOG_WARNING);
     end_mapping(way, thing->resource, buffer);
-    gr_log_remove(keep_line, NULL);
-    ck_assert_msg(strstr(logged, "2 tensors still referred to the mapping"), "%s", logged);
-    ck_assert_msg(strstr(logged, "4096 bytes"), "%s", logged);
+    log_end();
+    ck_assert_msg(strstr(log_text(), "2 tensors still referred to the mapping") &&
+                      strstr(log_text(), "4096 bytes"),
+                  "%s", log_text());
     assert_revoked(tensor);
     assert_revoked(view);
     assert_fails(gr_tensor_copy(source, tensor, fx.stream), GR_ERR_STATE, 0, "ended");
@@ -230,13 +222,12 @@ GROUP("what they are", add_resource_case)
 
 TEST(ending_a_mapping_without_tensors_logs_nothing)
 {
-    logged[0] = '\0';
-    gr_log_add(GR_LOG_WARNING, keep_line, NULL);
+    log_begin(GR_LOG_WARNING);
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor_free(must_tensor(buffer));
     assert_ok(gr_buffer_release(buffer));
-    gr_log_remove(keep_line, NULL);
-    ck_assert_str_eq(logged, "");
+    log_end();
+    ck_assert_str_eq(log_text(), "");
 }
 
 GROUP("some kinds", add_kinds_case)

@@ -379,42 +379,23 @@ CHILD_TEST_UNLESS(without_host_waits(), the_last_free_of_a_device_ends_a_wait_fo
     return 0;
 }
 
-static void keep_line(void *user, gr_log_level level, const char *line)
-{
-    (void)level;
-    snprintf(user, 800, "%s", line);
-}
-
-struct lines {
-    int count;
-    char last[800];
-};
-
-static void count_line(void *user, gr_log_level level, const char *line)
-{
-    struct lines *lines = user;
-    (void)level;
-    lines->count++;
-    keep_line(lines->last, level, line);
-}
-
 /* Catches: an error and a warning with the same text, and names of internal functions. */
 VULKAN_TEST(frees_after_the_cuda_context_are_logged_once)
 {
-    struct lines lines = {0};
     CUcontext second = new_context(NULL);
     gr_vk_device *device = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     gr_semaphore *semaphore = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     end_context(second);
-    assert_ok(gr_log_add(GR_LOG_WARNING, count_line, &lines));
+    log_begin(GR_LOG_WARNING);
     gr_resource_free(resource);
     gr_semaphore_free(semaphore);
     gr_vk_device_free(device);
-    gr_log_remove(count_line, &lines);
-    ck_assert_int_eq(lines.count, 1);
-    ck_assert_msg(strncmp(lines.last, "gr_resource_free could not use", 30) == 0, "%s", lines.last);
+    log_end();
+    ck_assert_int_eq(log_count(GR_LOG_WARNING, "") + log_count(GR_LOG_ERROR, ""), 1);
+    ck_assert_msg(strncmp(log_text() + 1, "gr_resource_free could not use", 30) == 0, "%s",
+                  log_text());
 }
 
 /*
@@ -423,7 +404,6 @@ VULKAN_TEST(frees_after_the_cuda_context_are_logged_once)
  */
 VULKAN_TEST(a_free_that_blocks_for_vulkan_is_logged)
 {
-    char line[800] = "";
     gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
     gr_resource *other = must_create(SIZE, GR_READ_WRITE);
     struct vulkan_gate *gate = vulkan_gate();
@@ -433,14 +413,15 @@ VULKAN_TEST(a_free_that_blocks_for_vulkan_is_logged)
     vulkan_submit_begun(commands, submit, gate);
     vulkan_gate_open_after(gate, 2500);
     gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_log_add(GR_LOG_WARNING, keep_line, line));
+    log_begin(GR_LOG_WARNING);
     gr_resource_free(other);
-    gr_log_remove(keep_line, line);
+    log_end();
     assert_ok(gr_buffer_release(buffer));
     vulkan_finish(); /* the validation layer does not see that CUDA has waited */
     gr_resource_free(resource);
-    ck_assert_msg(strstr(line, "a stream has waited for graphics work for 2 s"), "%s", line);
-    ck_assert_msg(strstr(line, "present value"), "%s", line);
+    ck_assert_msg(strstr(log_text(), "a stream has waited for graphics work for 2 s") &&
+                      strstr(log_text(), "present value"),
+                  "%s", log_text());
 }
 
 /* ---- A lost device --------------------------------------------------------------------------- */

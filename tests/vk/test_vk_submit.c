@@ -455,29 +455,19 @@ VULKAN_TEST(the_application_can_make_a_submit_that_grinterop_filled, 2)
     end_device();
 }
 
-enum { LOGGED = 400 };
-
-static void keep_line(void *user, gr_log_level level, const char *line)
-{
-    char *logged = user;
-    (void)level;
-    strncat(logged, line, LOGGED - strlen(logged) - 1);
-}
-
 VULKAN_TEST(a_filled_submit_without_a_commit_is_logged)
 {
-    char logged[LOGGED] = "";
     begin_device(WITH_SYNCHRONIZATION2);
     GR_AUTO(gr_resource) *resource = make_buffer();
     VkSubmitInfo2 info;
-    gr_log_add(GR_LOG_WARNING, keep_line, logged);
+    log_begin(GR_LOG_WARNING);
     for (int fill = 0; fill < 2; fill++) {
         GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
-        ck_assert_str_eq(logged, "");
+        ck_assert_str_eq(log_text(), "");
         if (fill)
             assert_ok(gr_vk_submit_fill(submit, NULL, 0, &info));
     }
-    gr_log_remove(keep_line, logged);
-    ck_assert_msg(strstr(logged, "gr_submit_commit() was not called"), "logged: %s", logged);
+    log_end();
+    ck_assert_msg(strstr(log_text(), "gr_submit_commit() was not called"), "%s", log_text());
     end_device();
 }
