@@ -197,19 +197,23 @@ TEST(each_process_end_during_a_mapping_is_clean, KINDS)
 
 GROUP("crashes", add_bare_case)
 
-CHILD(crashes)
+CHILD(ends_by_signal)
 {
-    raise(SIGSEGV);
+    raise(_i);
     return 0;
 }
 
-/* Catches: a crash named no case. */
-TEST(a_crash_names_its_case)
+/* run-test ends a program that takes too long by SIGTERM. Catches: a crash named no case. */
+TEST(a_crash_and_a_time_limit_name_the_case, 2)
 {
-    static char said[4096];
-    if (sanitizer())
-        skip("%s prints the stack", sanitizer());
-    const int status = child_run("crashes 7", said, sizeof(said));
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-    ck_assert_msg(strstr(said, "crashed; the last case was crashes:7, in"), "\"%s\"", said);
+    static char said[8192], child[40], wanted[80];
+    const int number = _i ? SIGTERM : SIGSEGV;
+    snprintf(child, sizeof(child), "ends_by_signal %d", number);
+    snprintf(wanted, sizeof(wanted), " in child; the last case was ends_by_signal:%d\n", number);
+    const int status = child_run(child, said, sizeof(said));
+    if (number == SIGTERM || sanitizer())
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) != 0, "0x%x", (unsigned)status);
+    else
+        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    ck_assert_msg(strstr(said, wanted), "\"%s\" is not in \"%s\"", wanted, said);
 }

@@ -33,6 +33,11 @@
  */
 #define _mark_point(file, line) ((void)0)
 
+/* Of two failures of a case, the second is often one of its teardown, and Check reports only it. */
+#define _ck_assert_failed case_fails
+void case_fails(const char *file, int line, const char *expression, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
 /*

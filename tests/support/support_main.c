@@ -17,6 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 /*
  * A program that takes longer is considered to hang. Without a process per case, Check cannot stop
  * a single case after a time limit.
@@ -133,29 +137,19 @@ int child_run(const char *name, char *text, size_t size)
     return child_end(&child, text, size);
 }
 
-static char last_case[160] = "none";
+static char last_case[160] = "none", failure[2000]; /* `failure`: of the last case, or "" */
 
-void case_begins(const char *name, int number)
-{
-    snprintf(last_case, sizeof(last_case), "%s:%d", name, number);
-}
-
-/* A crash in a fixture is in the group of the next case. */
+/* In a fixture before a case, the last case is the one before. */
 static void say_where(const char *what)
 {
-    const char *const parts[] = {
-        what, "; the last case was ", last_case, ", in the case group ", tcase_name(), "\n"};
+    const char *const parts[] = {failure,   what, " in ", tcase_name(), "; the last case was ",
+                                 last_case, "\n"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         const ssize_t ignored = write(STDERR_FILENO, parts[i], strlen(parts[i]));
         (void)ignored;
     }
 }
 
-/*
- * While a suite runs, Check's own SIGALRM handler kills the process group of the test and prints
- * nothing. Without a process per case, this program and its caller are in the same group. So the
- * tests install too_late() again.
- */
 static void too_late(int signal)
 {
     (void)signal;
@@ -163,19 +157,61 @@ static void too_late(int signal)
     _exit(1);
 }
 
+/*
+ * For the time limits of this program and of run-test. While a suite runs, Check's own handlers
+ * kill the process group of the test and print nothing. Without a process per case, this program
+ * and its caller are in the same group. So each case installs too_late() again.
+ */
+static void name_hangs(void)
+{
+    signal(SIGALRM, too_late);
+    signal(SIGTERM, too_late);
+}
+
+void case_begins(const char *name, int number)
+{
+    name_hangs();
+    failure[0] = '\0';
+    snprintf(last_case, sizeof(last_case), "%s:%d", name, number);
+}
+
+void case_fails(const char *file, int line, const char *expression, const char *format, ...)
+{
+    char text[1500];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format ? format : expression, arguments);
+    va_end(arguments);
+    fputs(failure, stdout);
+    snprintf(failure, sizeof(failure), "%.100s:%d:F:%s: %s\n", file, line, last_case, text);
+#undef _ck_assert_failed
+    _ck_assert_failed(file, line, expression, "%s", text);
+}
+
+#ifdef SANITIZER
+static void ended_by_sanitizer(void)
+{
+    say_where(SANITIZER " ended the test program");
+}
+#else
 static void crashed(int number)
 {
     signal(number, SIG_DFL);
     say_where("the test program crashed");
     raise(number);
 }
+#endif
 
-/* Check prints nothing about a crash without a process per case. Sanitizers print the stack. */
+/* Check prints nothing about a crash without a process per case. */
 static void name_crashes(void)
 {
+#ifdef SANITIZER
+    __sanitizer_set_death_callback(ended_by_sanitizer);
+#else
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !sanitizer(); i++)
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
         signal(numbers[i], crashed);
+#endif
 }
 
 static const struct child *this_child;
@@ -184,7 +220,6 @@ static int this_number, child_status;
 /* Runs the child's code as a Check case, so that the code can use the checks. */
 static void child(CK_ATTRIBUTE_UNUSED int _i)
 {
-    signal(SIGALRM, too_late);
     name_crashes();
     case_begins(this_child->name, this_number);
     child_status = this_child->run(this_number);
@@ -287,7 +322,7 @@ TCase *with_first_use(TCase *tcase, void (*use)(void))
 static void warm_up(void)
 {
     static size_t done;
-    signal(SIGALRM, too_late);
+    name_hangs();
     for (; done < first_use_count; done++) {
         fixture_setup();
         first_uses[done]();
@@ -383,7 +418,7 @@ int run_tests(int argc, char **argv)
     program_name = slash ? slash + 1 : argv[0];
     if (strncmp(program_name, "lt-", 3) == 0) /* added by libtool */
         program_name += 3;
-    signal(SIGALRM, too_late);
+    name_hangs();
     alarm(MOST_SECONDS);
     name_crashes();
     Suite *suite = suite_create(program_name);
