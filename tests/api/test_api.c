@@ -166,10 +166,13 @@ static unsigned calls, failures;
 static gr_error error;       /* of the last call, on whatever thread it was */
 static bool on_a_thread;     /* refuse() makes the call on a thread without contexts */
 static gr_tensor *of_memory; /* an object for calls that need another kind */
+static char reports[3000];   /* of the first failures; Check cannot handle longer messages */
 
 static void report(const struct row *row, const char *how)
 {
-    printf("%s: %s: %s: %s\n", row->call, how, gr_status_name(error.status), error.message);
+    const size_t used = strlen(reports);
+    snprintf(reports + used, sizeof(reports) - used, "\n  %s: %s: %s: %s: %s", row->function,
+             row->call, how, gr_status_name(error.status), error.message);
     failures++;
 }
 
@@ -180,23 +183,26 @@ static bool says(const char *words)
            (strcmp(words, "NULL") == 0 && strstr(error.message, "There is no"));
 }
 
-/* What the queries tell about the objects of the row. */
+/* What the queries tell about the objects of the row, and the type of info of each byte. */
 struct state {
     size_t size;
     unsigned char bytes[4096];
+    const char *types[4096];
 };
 
-static void note(struct state *state, const void *info, size_t begin, size_t end)
+static void note(struct state *state, const void *info, const char *type, size_t begin, size_t end)
 {
     ck_assert_ptr_nonnull(info);
     ck_assert_uint_le(state->size + end - begin, sizeof(state->bytes));
     memcpy(state->bytes + state->size, (const char *)info + begin, end - begin);
-    state->size += end - begin;
+    for (; begin < end; begin++)
+        state->types[state->size++] = type;
 }
 
 /* Notes the fields of a `type` from `first` to `last`, which have no padding between them. */
 #define NOTE(info, type, first, last)                                                              \
-    note(&state, info, offsetof(type, first), offsetof(type, last) + sizeof(((type *)0)->last))
+    note(&state, info, #type " between " #first " and " #last, offsetof(type, first),              \
+         offsetof(type, last) + sizeof(((type *)0)->last))
 
 /* The fields that the queries return. The padding between them differs from call to call. */
 static struct state look(const struct row *row, const struct object *except)
@@ -289,6 +295,23 @@ static void *call(void *row)
     return NULL;
 }
 
+/* Reports the first byte that the queries no longer tell as `before`. */
+static void report_change(const struct row *row, const struct object *except,
+                          const struct state *before)
+{
+    const struct state after = look(row, except);
+    size_t i = 0;
+    char text[200];
+    ck_assert_uint_eq(before->size, after.size);
+    while (i < after.size && before->bytes[i] == after.bytes[i])
+        i++;
+    if (i == after.size)
+        return;
+    snprintf(text, sizeof(text), "changed %s: %u, now %u", before->types[i], before->bytes[i],
+             after.bytes[i]);
+    report(row, text);
+}
+
 /* The call must be refused, and change no object but perhaps the wrong one. */
 static void refuse(const struct row *row, const struct object *wrong, const char *how,
                    gr_status status, const char *words)
@@ -304,9 +327,7 @@ static void refuse(const struct row *row, const struct object *wrong, const char
         report(row, how);
     if (driver_calls() != calls_before)
         report(row, "called the driver");
-    const struct state after = look(row, wrong);
-    if (before.size != after.size || memcmp(before.bytes, after.bytes, before.size) != 0)
-        report(row, "changed a query");
+    report_change(row, wrong, &before);
 }
 
 /* Without OpenGL, the call needs no current context. */
@@ -326,6 +347,7 @@ static void accept(const struct row *row)
 static void begin(void)
 {
     calls = failures = 0;
+    reports[0] = '\0';
     begin_arguments();
     CU(DeviceGetUuid(&uuid, fx.device));
     of_memory =
@@ -340,7 +362,7 @@ static void assert_calls(unsigned expected)
 {
     gr_tensor_free(of_memory);
     end_arguments();
-    ck_assert_msg(failures == 0, "%u of %u calls", failures, calls);
+    ck_assert_msg(failures == 0, "%u of %u calls:%s", failures, calls, reports);
     ck_assert_uint_eq(calls, expected);
 }
 
@@ -634,12 +656,10 @@ static bool fail_next(const struct row *row, const struct way *way, unsigned lon
     if (hit.function && error.status != GR_OK && error.status != GR_ERR_PARTIAL && !gives_up(row)) {
         char how[80];
         snprintf(how, sizeof(how), "%s in call %ld of %s", way->name, hit.number, hit.function);
-        const struct state after = look(row, NULL);
         calls++;
         if (!names_fault(way) || makes_others)
             report(row, how);
-        if (before.size != after.size || memcmp(before.bytes, after.bytes, before.size) != 0)
-            report(row, "changed a query");
+        report_change(row, NULL, &before);
         call((void *)row);
         if (error.status != GR_OK)
             report(row, how);
@@ -694,15 +714,19 @@ static void call_in_child(const struct row *row)
     if (child == 0) {
         alarm(20);
         failures = 0;
+        reports[0] = '\0';
         call((void *)row);
         const gr_status right = row->in_child ? GR_OK : GR_ERR_STATE;
         if (error.status != right || !says(row->in_child ? "" : "was forked"))
             report(row, "in the child");
+        fputs(reports, stdout);
         fflush(stdout);
         _exit((int)failures);
     }
     ck_assert(child > 0 && waitpid(child, &status, 0) == child);
-    failures += status != 0;
+    error = (gr_error){.status = GR_OK, .message = ""}; /* that of the child is not here */
+    if (status != 0)
+        report(row, "in the child, which has printed its error");
 }
 
 TEST(calls_are_refused_in_the_child_of_a_fork)
@@ -798,7 +822,8 @@ enum {
     error = *gr_last_error();                                                                      \
     calls++;                                                                                       \
     if (error.status != GR_ERR_##class || !says(words) || driver_calls() != work)                  \
-        report(&(const struct row){.call = #invalid}, "expected " #class ", " words);
+        report(&(const struct row){.function = "refusals.def", .call = #invalid},                  \
+               "expected " #class ", " words);
 
 TEST(wrong_values_are_refused)
 {

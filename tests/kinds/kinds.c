@@ -292,37 +292,49 @@ TCase *add_kinds_case(Suite *suite, const char *name)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-/* The name of the test contains the kind: "close_keeps_the_bytes[interop buffer]". */
-void fact_list(const char *title, void (*run)(int i), const char *file, int line, int times)
+/* "a_close_keeps_the_bytes[interop buffer, read only, _i 3]" */
+static char *fact_name(const char *title, const struct kind *kind, unsigned flags, int number)
 {
-    for (size_t i = 0; i < kind_count; i++) {
+    const char *direction = flags & GR_READ_ONLY       ? "read only"
+                            : flags & GR_WRITE_DISCARD ? "write discard"
+                                                       : "read and write";
+    char *name = NULL;
+    if (asprintf(&name, "%s[%s, %s, _i %d]", title, kind->name, direction, number) < 0)
+        abort();
+    return name;
+}
+
+void fact_list(const char *title, void (*run)(int i), unsigned (*flags)(int), const char *file,
+               int line, int times)
+{
+    for (int i = 0; i < (int)kind_count * times; i++) {
         TTest *test = calloc(1, sizeof(*test));
         struct listed *listed = calloc(1, sizeof(*listed));
-        char *name = NULL;
-        if (!test || !listed || asprintf(&name, "%s[%s]", title, kinds[i].name) < 0)
+        if (!test || !listed)
             abort();
-        *test = (TTest){name, run, file, line};
-        *listed = (struct listed){
-            .file = file, .line = line, .test = test, .first = (int)i * times, .count = times};
+        *test = (TTest){fact_name(title, &kinds[i / times], flags(i % times), i % times), run, file,
+                        line};
+        *listed = (struct listed){.file = file, .line = line, .test = test, .first = i, .count = 1};
         list_here(listed);
     }
 }
 
-void fact_run(const char *title, void (*body)(struct thing *thing, int _i), unsigned flags,
+void fact_run(const char *title, void (*body)(struct thing *thing, int _i), unsigned (*flags)(int),
               kind_reason *excluded, int kind, int number)
 {
     const struct kind *of = &kinds[kind];
-    static char name[200];
-    snprintf(name, sizeof(name), "%s[%s]", title, of->name);
+    char *name = fact_name(title, of, flags(number), number);
     case_begins(name, number);
     const char *reason = excluded ? excluded(of) : NULL;
     if (!reason)
-        reason = kind_missing(of, flags);
+        reason = kind_missing(of, flags(number));
     if (reason) {
         skip_say(name, "%s", reason);
+        free(name);
         return;
     }
-    body(thing_make(of, flags), number);
+    free(name);
+    body(thing_make(of, flags(number)), number);
 }
 
 const char *lost_by_close(const struct kind *kind)
