@@ -13,6 +13,7 @@ import weakref
 import grinterop
 import pytest
 from grinterop import GraphicsResource, Ring
+from grinterop._ring import _Changes
 
 import gl
 from conftest import elsewhere, refuses
@@ -120,18 +121,21 @@ def test_cancelled_task_acquires_nothing(ring, cuda, turns):  # noqa: F811
 def test_timeout_does_not_overtake_an_earlier_call(ring, cuda, timeout):  # noqa: F811
     """Catches: at its timeout a task took the frame that an earlier one waited for."""
 
-    async def poll(first):
+    async def poll(first, refused):
         while not first.done():
             with pytest.raises(grinterop.WaitTimeoutError) as caught:
                 await ring.read(timeout=timeout)
             assert first.done() or "1 frame was not available" in str(caught.value)
             assert first.done() or "earlier calls are waiting for frames" in str(caught.value)
+            refused.release()
 
     async def main():
         write(ring, cuda)
         (first,) = await started(ring.read(2))
-        later = asyncio.create_task(poll(first))
-        await asyncio.sleep(0.2)
+        refused = asyncio.Semaphore(0)
+        later = asyncio.create_task(poll(first, refused))
+        for _ in range(3):
+            await refused.acquire()
         write(ring, cuda)
         with await first as slots:
             assert slots.frames == (1, 2)
@@ -140,15 +144,21 @@ def test_timeout_does_not_overtake_an_earlier_call(ring, cuda, timeout):  # noqa
     run(main())
 
 
-def test_task_that_waits_for_several_frames_does_not_poll(ring, cuda):  # noqa: F811
+def test_task_that_waits_for_several_frames_does_not_poll(ring, cuda, monkeypatch):  # noqa: F811
     """Catches: it tried 1,000 times a second while one frame was there."""
+    tries, wait = [], _Changes.next
+
+    def count(changes, end):
+        tries.append(end)
+        return wait(changes, end)
+
+    monkeypatch.setattr(_Changes, "next", count)
 
     async def main():
         write(ring, cuda)
         (task,) = await started(ring.read(2))
-        began = time.thread_time()
-        await asyncio.sleep(0.5)
-        assert time.thread_time() - began < 0.02
+        await asyncio.sleep(0.05)
+        assert 1 <= len(tries) <= 2
         write(ring, cuda)
         began = time.monotonic()
         with await task as slots:

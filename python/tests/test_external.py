@@ -423,7 +423,8 @@ def test_control_c_interrupts_the_send_of_a_ring(egl, cuda):
 
 def test_other_signals_do_not_interrupt_a_message(drawn, cuda):
     here, there = socket.socketpair()
-    calls, handler = [], signal.signal(signal.SIGALRM, lambda *_: calls.append(1))
+    calls = threading.Semaphore(0)
+    handler = signal.signal(signal.SIGALRM, lambda *_: calls.release())
     with here, there:
         relay, source = socket.socketpair()
         drawn.send(source, b"mesh")
@@ -432,17 +433,17 @@ def test_other_signals_do_not_interrupt_a_message(drawn, cuda):
 
         def send_in_parts():
             socket.send_fds(there, [data[:9]], fds)
-            time.sleep(0.3)
+            handled.extend(calls.acquire(timeout=5) for _ in range(3))
             there.send(data[9:])
 
-        thread = threading.Thread(target=send_in_parts)
-        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        handled, thread = [], threading.Thread(target=send_in_parts)
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
         thread.start()
         memory, mesh = GraphicsResource.receive(here, timeout=10)
         signal.setitimer(signal.ITIMER_REAL, 0)
         thread.join()
     signal.signal(signal.SIGALRM, handler)
-    assert mesh == b"mesh" and len(calls) > 2
+    assert mesh == b"mesh" and handled == [True] * 3
     for one in (memory, relay, source):
         one.close()
     for fd in fds:

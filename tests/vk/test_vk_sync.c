@@ -381,10 +381,10 @@ VULKAN_TEST(releases_in_two_contexts_wait_for_an_event)
     CU(EventRecord(event, fx.other));
     assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP,
                                      &GR_INIT(gr_release_options, .wait_event = event)));
-    usleep(LATE_MS * 1000);
+    gate_open_after(gate, LATE_MS);
     CU(CtxSetCurrent(context));
-    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(CU_STREAM_LEGACY));
-    gate_open(gate);
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    ck_assert_msg(gate_is_open(gate), "the second stream did not wait for the event");
     CU(CtxSynchronize());
     gr_resource_free(second);
     gr_vk_device_free(wrap);

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -336,10 +337,30 @@ SOFT_TEST(reuse_of_a_pid_does_not_hide_a_death)
 static CUevent to_be_reached;
 static struct gate *gate_of_child;
 
+/* The state of the first thread: Z after its end, S while it sleeps. */
+static char first_thread_of(pid_t process)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "r");
+    child_check(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+    fclose(file);
+    return state;
+}
+
+/*
+ * Reaches the event once the first thread has ended, and the parent has slept in its wait for more
+ * than the 50 ms after which it looks at this process.
+ */
 static void *reach_later_and_exit(void *unused)
 {
+    int asleep = 0;
     (void)unused;
-    usleep(300000);
+    while (first_thread_of(getpid()) != 'Z')
+        usleep(1000);
+    child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
+    for (; asleep < 120; usleep(1000))
+        asleep += first_thread_of(getppid()) == 'S';
     DRV(cuCtxSetCurrent, (fx.context));
     gate_open(gate_of_child);
     DRV(cuEventSynchronize, (to_be_reached));
@@ -356,7 +377,6 @@ CHILD(goes_on_without_its_first_thread)
     gate_of_child = gate_put(fx.stream);
     DRV(cuEventRecord, (to_be_reached, fx.stream));
     child_check(pthread_create(&thread, NULL, reach_later_and_exit, NULL) == 0);
-    child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
     pthread_exit(NULL);
 }
 
