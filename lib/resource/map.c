@@ -294,7 +294,7 @@ static gr_status map_with_options(const struct gr_use *use)
         use->resources[0]->ready = use->options->ready_event;
         return GR_OK;
     }
-    undo_runs(use, use->n, false);
+    undo_runs(use, use->n, false); /* in either order, since each run is undone by itself */
     undo_runs(use, use->n, true);
     return status;
 }

@@ -71,6 +71,15 @@ static const struct {
     unsigned pieces;
 } large[] = {{4 * MIB - 1, 1}, {4 * MIB, 2}, {9 * MIB + 5, 5}, {33 * MIB + 1, 6}};
 
+static __typeof__(epoxy_glFenceSync) real_fence;
+static unsigned fences;
+
+static GLsync EPOXY_CALLSPEC count_fence(GLenum condition, GLbitfield flags)
+{
+    fences++;
+    return real_fence(condition, flags);
+}
+
 COPY_TEST(large_buffers_are_copied_in_pieces, sizeof(large) / sizeof(*large))
 {
     GLuint name = gl_buffer_pattern(large[_i].size, 1);
@@ -79,7 +88,13 @@ COPY_TEST(large_buffers_are_copied_in_pieces, sizeof(large) / sizeof(*large))
     go_round(resource, large[_i].size, 1);
     assert_calls(IN, mapped ? large[_i].pieces : 1);
     assert_calls(OUT, large[_i].pieces);
+    fences = 0;
+    real_fence = epoxy_glFenceSync == count_fence ? real_fence : epoxy_glFenceSync;
+    epoxy_glFenceSync = count_fence;
     go_round(resource, large[_i].size, 2);
+    epoxy_glFenceSync = real_fence;
+    /* one for each piece that OpenGL copies for CUDA, and one after its copy of what CUDA wrote */
+    ck_assert_uint_eq(fences, mapped ? large[_i].pieces + 1 : 0);
 }
 
 COPY_TEST(large_mapped_parts_are_copied_in_pieces)

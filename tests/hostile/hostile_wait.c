@@ -213,20 +213,27 @@ VULKAN_TEST(slow_reads_do_not_extend_a_receive)
 }
 
 /*
- * The peer waits for a frame that grinterop claims and then cannot map, since the stream belongs to
+ * No byte on the socket announces the frame, so that only a failed acquire shows it to a poll. Then
+ * the peer waits for the frame, which grinterop claims and cannot map, since the stream belongs to
  * another CUDA context.
  *
  * Catches: the frame was available again, but the peer was not woken.
  */
-VULKAN_TEST(a_failed_acquire_wakes_the_waiting_peer)
+VULKAN_TEST(a_failed_acquire_wakes_polls_and_the_waiting_peer)
 {
-    const gr_slot *slot;
+    const gr_slot *slot, *two[2];
     char byte;
     CUstream foreign;
     struct hostile peer;
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_NEWEST);
-    hostile_publish(&peer, 0, 1, 1);
+    struct pollfd frames = {.fd = gr_ring_descriptor(r.ring, GR_RING_CONSUMER), .events = POLLIN};
+    struct hostile silent = peer;
+    silent.socket = -1;
+    hostile_publish(&silent, 0, 1, 1);
     hostile_set(&peer.received, 1);
+    ck_assert_int_eq(poll(&frames, 1, 0), 0);
+    assert_fails(gr_ring_acquire_read(r.ring, fx.stream, two, 2, 0), GR_ERR_NOT_READY, 0, "2 fr");
+    ck_assert_int_eq(poll(&frames, 1, 0), 1);
     CUcontext second = new_context(&foreign);
     CU(CtxSetCurrent(fx.context));
     while (recv(peer.socket, &byte, 1, MSG_DONTWAIT) == 1)
