@@ -223,13 +223,6 @@ void bench_set_comparison(struct bench_result *result, const struct bench_compar
 void bench_print_results(size_t from); /* those from this index on */
 void bench_print_goals(void);
 
-/*
- * Calls take() for each goal and each result that it is for, with the figure that was reached.
- */
-void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct bench_result *result,
-                                  double reached, bool good, void *to),
-                     void *to);
-
 void bench_write_json(const char *path, const struct bench_machine *machine);
 
 /* ---- bench_machine.c ------------------------------------------------------------------------- */

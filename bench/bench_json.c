@@ -82,21 +82,6 @@ static void put_result(const struct bench_result *result)
     fputc('}', file);
 }
 
-static void put_goal(const struct bench_goal *goal, const struct bench_result *result,
-                     double reached, bool good, void *follows)
-{
-    begin(*(bool *)follows ? ",\n    {" : "\n    {", "", ", ");
-    *(bool *)follows = true;
-    put_text("row", result->name);
-    put_text("size", result->size);
-    put_text("value", goal->value);
-    put_text("of", goal->of ? goal->of : "");
-    put_number(goal->at_least ? "at_least" : "at_most", goal->wanted);
-    put_number("reached", reached);
-    put_bool("good", good);
-    fputc('}', file);
-}
-
 static void put_machine(const struct bench_machine *machine)
 {
     begin("{", "\n  ", ",\n  ");
@@ -111,7 +96,6 @@ static void put_machine(const struct bench_machine *machine)
 
 void bench_write_json(const char *path, const struct bench_machine *machine)
 {
-    bool follows = false;
     file = fopen(path, "w");
     if (!file)
         bench_fail("cannot write %s: %s", path, strerror(errno));
@@ -121,8 +105,6 @@ void bench_write_json(const char *path, const struct bench_machine *machine)
         fputs(i ? ",\n    " : "\n    ", file);
         put_result(&bench_results[i]);
     }
-    fputs("\n  ],\n  \"goals\": [", file);
-    bench_each_goal(put_goal, &follows);
     fputs("\n  ]\n}\n", file);
     /* A full disk may show only when the file is closed. */
     const bool failed = ferror(file) != 0;

@@ -92,39 +92,22 @@ static double base_of(const struct bench_goal *goal, const char *size)
     return most;
 }
 
-void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct bench_result *result,
-                                  double reached, bool good, void *to),
-                     void *to)
+static void print_goal(const struct bench_goal *goal, const struct bench_result *result)
 {
-    for (const struct bench_goal *goal = bench_goals; goal && goal->rows; goal++)
-        for (size_t i = 0; i < bench_result_count; i++) {
-            const struct bench_result *result = &bench_results[i];
-            if ((goal->size && strcmp(goal->size, result->size) != 0) ||
-                !is_named(result->name, goal->rows))
-                continue;
-            const double reached = median_of(result, goal->value) / base_of(goal, result->size);
-            if (!isnan(reached))
-                take(goal, result, reached,
-                     goal->at_least ? reached >= goal->wanted : reached <= goal->wanted, to);
-        }
-}
-
-static void print_goal(const struct bench_goal *goal, const struct bench_result *result,
-                       double reached, bool good, void *titled)
-{
-    bool *any = titled;
-    if (!*any)
-        printf("\nGoals%s\n",
-               gr_cuda_is_software() ? " (for a GPU, not for the software driver)" : "");
-    *any = true;
-    printf("  %-20s %-10s %s%s%s: %.4g, wanted %s %g: %s\n", result->name, result->size,
-           goal->value, goal->of ? " / that of " : "", goal->of ? goal->of : "", reached,
-           goal->at_least ? ">=" : "<=", goal->wanted, good ? "reached" : "NOT reached");
+    const double reached = median_of(result, goal->value) / base_of(goal, result->size);
+    const bool good = goal->at_least ? reached >= goal->wanted : reached <= goal->wanted;
+    if (!isnan(reached) && is_named(result->name, goal->rows) &&
+        (!goal->size || strcmp(goal->size, result->size) == 0))
+        printf("  %-20s %-10s %s%s%s: %.4g, wanted %s %g: %s\n", result->name, result->size,
+               goal->value, goal->of ? " / that of " : "", goal->of ? goal->of : "", reached,
+               goal->at_least ? ">=" : "<=", goal->wanted, good ? "reached" : "NOT reached");
 }
 
 void bench_print_goals(void)
 {
-    bool any = false;
-    bench_each_goal(print_goal, &any);
+    printf("\nGoals%s\n", gr_cuda_is_software() ? " (for a GPU, not for the software driver)" : "");
+    for (const struct bench_goal *goal = bench_goals; goal && goal->rows; goal++)
+        for (size_t i = 0; i < bench_result_count; i++)
+            print_goal(goal, &bench_results[i]);
     fflush(stdout);
 }

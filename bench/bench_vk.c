@@ -37,11 +37,10 @@ static void find_functions(void)
     FIND(name)                                                                                     \
     if (!bench_vk.name)                                                                            \
         missing = "vk" #name;
-#define FIND_BOTH(name)        FIND_NEEDED(Create##name) FIND_NEEDED(Destroy##name)
-#define FIND_OF_INSTANCE(name) bench_vk.name = OF_INSTANCE(vk##name);
+#define FIND_BOTH(name) FIND_NEEDED(Create##name) FIND_NEEDED(Destroy##name)
     BENCH_VK_FUNCTIONS(FIND_NEEDED)
     BENCH_VK_OBJECTS(FIND_BOTH)
-    BENCH_VK_INSTANCE_FUNCTIONS(FIND_OF_INSTANCE)
+    bench_vk.GetPhysicalDeviceMemoryProperties = OF_INSTANCE(vkGetPhysicalDeviceMemoryProperties);
     BENCH_VK_EXPORTS(FIND)
     if (missing)
         bench_fail("the Vulkan driver has no %s", missing);
@@ -64,8 +63,6 @@ void bench_vk_open(int cuda_device)
 
 void bench_vk_close(void)
 {
-    if (!bench_vk.headless)
-        own_vulkan_close(&bench_vk.on);
     gr_vk_headless_free(bench_vk.headless);
     memset(&bench_vk, 0, sizeof(bench_vk));
 }
@@ -81,23 +78,6 @@ gr_vk_device *bench_vk_wrap(const struct bench_vk_queue *queue, unsigned transpo
     desc.synchronization2 = synchronization2 && bench_vk.synchronization2;
     GR_KEEP(device, vk_device_from_vk, &desc);
     return device;
-}
-
-/*
- * Mesa on the CPU is foreign to the GPU on which CUDA computes. Its only queue family supports all
- * commands.
- */
-void bench_vk_open_software(void)
-{
-    gr_vk_device_desc *on = &bench_vk.on;
-    *on = GR_INIT(gr_vk_device_desc, .transports = GR_TRANSPORT_COPY);
-    const char *reason = own_vulkan_open(on, own_vulkan_is_software);
-    if (reason)
-        bench_fail("Vulkan does not draw on the CPU: %s. Install Mesa's lavapipe, and check "
-                   "VK_DRIVER_FILES.",
-                   reason);
-    OF_INSTANCE(vkGetDeviceQueue)(on->device, 0, 0, &bench_vk.queues[BENCH_GRAPHICS].queue);
-    find_functions();
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */

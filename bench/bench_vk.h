@@ -25,7 +25,6 @@
     X(CmdDraw)                                                                                     \
     X(CmdEndRenderPass)                                                                            \
     X(CmdPipelineBarrier)                                                                          \
-    X(CmdPushConstants)                                                                            \
     X(CreateGraphicsPipelines)                                                                     \
     X(DestroyPipeline)                                                                             \
     X(DeviceWaitIdle)                                                                              \
@@ -49,9 +48,6 @@
     X(RenderPass)                                                                                  \
     X(Semaphore)                                                                                   \
     X(ShaderModule)
-#define BENCH_VK_INSTANCE_FUNCTIONS(X)                                                             \
-    X(GetPhysicalDeviceMemoryProperties)                                                           \
-    X(GetPhysicalDeviceProperties2)
 /* NULL if the device has no such extension */
 #define BENCH_VK_EXPORTS(X)                                                                        \
     X(GetMemoryFdKHR)                                                                              \
@@ -67,15 +63,15 @@ struct bench_vk_queue {
 enum { BENCH_GRAPHICS, BENCH_COMPUTE, BENCH_TRANSFER, BENCH_QUEUES };
 
 extern struct bench_vk {
-    gr_vk_headless *headless; /* NULL: the device is the CPU */
-    gr_vk_device_desc on;     /* the device, without a queue */
+    gr_vk_headless *headless;
+    gr_vk_device_desc on; /* the device, without a queue */
     bool synchronization2;
     struct bench_vk_queue queues[BENCH_QUEUES];
 #define BENCH_VK_MEMBER(name)  PFN_vk##name name;
 #define BENCH_VK_MEMBERS(name) BENCH_VK_MEMBER(Create##name) BENCH_VK_MEMBER(Destroy##name)
     BENCH_VK_FUNCTIONS(BENCH_VK_MEMBER)
     BENCH_VK_OBJECTS(BENCH_VK_MEMBERS)
-    BENCH_VK_INSTANCE_FUNCTIONS(BENCH_VK_MEMBER)
+    BENCH_VK_MEMBER(GetPhysicalDeviceMemoryProperties)
     BENCH_VK_EXPORTS(BENCH_VK_MEMBER)
 } bench_vk;
 
@@ -98,11 +94,10 @@ static inline void bench_check_vk(VkResult result, const char *call)
 BENCH_VK_OBJECTS(BENCH_VK_DECLARE_END)
 
 /*
- * Opens Vulkan on that CUDA device, or Mesa on the CPU. bench_vk_close() is for bench_at_end().
- * It accepts a device that is unopened or only partly open.
+ * Opens Vulkan on that CUDA device. bench_vk_close() is for bench_at_end(). It accepts a device
+ * that is unopened or only partly open.
  */
 void bench_vk_open(int cuda_device);
-void bench_vk_open_software(void);
 void bench_vk_close(void);
 
 /* The device and that queue for grinterop. */

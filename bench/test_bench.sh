@@ -96,8 +96,7 @@ check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,staged/,hand/
     measured frames.json bound raw grinterop read/bound read/raw read/grinterop read/cleared/raw \
         read/cleared/grinterop &&
     says_not out WRONG
-copies='copy copy/created copy/1 copy/4 copy/created/1 copy/created/4 read/copy read/copy/1
-    read/copy/4'
+copies='copy copy/1 copy/4 read/copy read/copy/1 read/copy/4'
 check frames_copy 0 "$frames" --quick --only draw,transfer,copy,read/copy \
     --json frames-copy.json &&
     measured frames-copy.json draw transfer $copies &&
@@ -108,9 +107,8 @@ check latency 0 "$frames" --quick --meshes 16 --only raw,ring/1,staged/4 --laten
 # Without Vulkan the rows have the reason instead of times.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
     says_not out WRONG
-check framebuffers 0 "$publish" --quick --only 'depth 32F,in_flight ' --json publish.json &&
-    measured publish.json 'depth 32F, distance' 'in_flight 2, colour' 'in_flight 16, colour' \
-        'in_flight 2, both' 'in_flight 8, both' 'in_flight 16, both' &&
+check framebuffers 0 "$publish" --quick --only 'depth 24,in_flight ' --json publish.json &&
+    measured publish.json 'depth 24, distance' 'in_flight 8, colour' 'in_flight 8, both' &&
     says publish.json '"by_hand_cpu_us": ' '"grinterop_cpu_us": '
 check rings 0 "$publish" --only Rings,One --quick --json rings.json &&
     says rings.json '"row": "batches of 16"' '"row": "in_flight 16"' '"cpu_us": {"median"'
@@ -119,7 +117,7 @@ if command -v python3 >/dev/null && [ -e "$compare" ]; then
     check compare_same 0 python3 "$compare" publish.json publish.json
     sed 's/"median": [0-9.]*/"median": 1e9/' publish.json >slower.json
     check compare_slower 1 python3 "$compare" publish.json slower.json &&
-        says out 'slower: depth 32F, distance, 1920 x 1080, grinterop_us'
+        says out 'slower: depth 24, distance, 1920 x 1080, grinterop_us'
     check compare_faster 0 python3 "$compare" slower.json publish.json && says out 'faster: '
 else
     skip compare 'there is no Python, or no bench/compare'
@@ -130,14 +128,12 @@ check processes 0 "$processes" --quick --json processes.json &&
     grep -F '"row": "ring/processes"' processes.json
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check frames_rows 0 test -s frames.json &&
-        measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1 staged/2 \
-            staged/4 staged/8 staged/16 read/staged/2 read/staged/4 read/staged/8 read/staged/16 \
-            read/cleared/staged/4 read/cleared/staged/16
+        measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 staged/4 staged/16 \
+            read/staged/4 read/staged/16 read/cleared/staged/4 read/cleared/staged/16
     check vulkan_rows 0 test -s frames-vulkan.json &&
-        measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/copy/1 vulkan/copy/4 \
-            vulkan/read/bound vulkan/read/1 vulkan/read/16
+        measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/copy/1 vulkan/copy/4
     check staged 0 "$vulkan" --quick --only graphics/1,staged/64K,staged/image --json vulkan.json &&
-        measured vulkan.json graphics/1 staged/64K/0 staged/64K/host staged/image/16
+        measured vulkan.json graphics/1 staged/64K/0 staged/image/16
 fi
 
 # ---- OpenGL on the CPU ----
@@ -149,7 +145,7 @@ if [ "${GR_CUDA_DRIVER-}" != soft ] &&
 else
     check on_the_processor 0 "$frames" $software --json frames-software.json &&
         measured frames-software.json draw bound transfer $copies read/bound &&
-        says frames-software.json '"of": "draw|transfer", "at_most": 1.2' &&
+        says out 'us_a_frame / that of draw|transfer: ' &&
         says_not out WRONG
 fi
 
@@ -165,12 +161,11 @@ elif ! "$frames" $second >out 2>err; then
 fi
 check frames_two 0 "$frames" --quick --meshes 16 --cuda-device 1 --gl-device 0 --json frames.json &&
     measured frames.json bound raw transfer copy image/interop image/copy copy/4 hand/1 hand/16 \
-        read/raw read/copy/4 read/hand/1 &&
+        read/raw read/copy/4 &&
     says_not out WRONG
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check two_shared 0 test -s frames.json &&
         measured frames.json peer image/peer ring/1 ring/16 staged/4 read/peer read/ring/1 \
-            vulkan/read/bound vulkan/read/1 vulkan/read/16 vulkan/peer/1 vulkan/peer/4 \
-            vulkan/image/copy vulkan/image/peer
+            vulkan/peer/1 vulkan/peer/4
 fi
 finish

@@ -212,7 +212,7 @@ void frames_add_facts(struct bench_machine *machine)
         bench_add_fact(machine, "devices", "devices", "CUDA computes on device %d, %s %d",
                        scene.on.ordinal,
                        frames_is_across() ? "OpenGL and Vulkan draw on device"
-                                          : "OpenGL and Vulkan draw on the CPU, not a device:",
+                                          : "OpenGL draws on the CPU, not a device:",
                        scene.gl_ordinal);
     bench_add_fact(machine, "shared", "shared", "%s",
                    shared ? shared->reason : gr_last_error()->message);

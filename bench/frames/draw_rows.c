@@ -13,7 +13,7 @@
 
 /* ---- The bound: unsynchronised --------------------------------------------------------------- */
 
-void frames_cuda_alone(struct frames_run *run)
+static void cuda_alone(struct frames_run *run)
 {
     frames_compute(run, scene.scratch[scene.frames_left % FRAMES_ALONE]);
 }
@@ -41,9 +41,9 @@ static void cuda_transfer(struct frames_run *run)
     CU(MemcpyDtoHAsync, run->host, from, scene.bytes, scene.on.stream);
 }
 
-static const struct frames_way kernel = {.cuda = frames_cuda_alone};
+static const struct frames_way kernel = {.cuda = cuda_alone};
 static const struct frames_way drawing = {.graphics = gl_alone};
-static const struct frames_way both = {.cuda = frames_cuda_alone, .graphics = gl_alone};
+static const struct frames_way both = {.cuda = cuda_alone, .graphics = gl_alone};
 static const struct frames_way transfer = {.open = open_host, .cuda = cuda_transfer};
 
 /* ---- Resources ------------------------------------------------------------------------------- */
@@ -145,8 +145,10 @@ static void open_image(struct frames_run *run)
 }
 
 /* CUDA copies the next mesh into the array of the texture, one vertex per texel. */
-static void write_array(gr_buffer *buffer)
+static void cuda_image(struct frames_run *run)
 {
+    gr_buffer *buffer;
+    GR_NEW(buffer, map, run->resource, scene.on.stream);
     const CUdeviceptr mesh = scene.scratch[scene.frames_left % FRAMES_ALONE];
     const size_t row = scene.bytes / (size_t)scene.mesh;
     const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -158,13 +160,6 @@ static void write_array(gr_buffer *buffer)
                                 .Height = (size_t)scene.mesh};
     frames_launch(mesh);
     CU(Memcpy2DAsync, &copy, scene.on.stream);
-}
-
-static void cuda_image(struct frames_run *run)
-{
-    gr_buffer *buffer;
-    GR_NEW(buffer, map, run->resource, scene.on.stream);
-    write_array(buffer);
     GR(buffer_release, buffer);
 }
 
@@ -218,10 +213,7 @@ void frames_cuda_ring(struct frames_run *run)
 {
     frames_acquire(run, scene.on.stream, !run->kind->reads);
     for (unsigned i = 0; i < run->kind->group; i++)
-        if (run->kind->image)
-            write_array(run->slots[i]->buffer);
-        else
-            frames_compute(run, gr_buffer_ptr(run->slots[i]->buffer));
+        frames_compute(run, gr_buffer_ptr(run->slots[i]->buffer));
     frames_pass_on(run, !run->kind->reads);
 }
 
@@ -246,8 +238,8 @@ static const struct frames_way copy_ring = {
 #define IN_ORDER(key, label, ...) FRAMES_ROW("OpenGL, in order", key, label, 1, 1, __VA_ARGS__)
 #define RING(key, label, slots, group)                                                             \
     FRAMES_ROW("OpenGL, gr_ring", key, label, slots, group, &ring, GR_TRANSPORT_SHARED, true)
-#define COPY(key, label, slots, created)                                                           \
-    FRAMES_ROW("OpenGL, gr_ring", key, label, slots, 1, &copy_ring, GR_TRANSPORT_COPY, created)
+#define COPY(key, label, slots)                                                                    \
+    FRAMES_ROW("OpenGL, gr_ring", key, label, slots, 1, &copy_ring, GR_TRANSPORT_COPY)
 #define STAGED(n)                                                                                  \
     FRAMES_ROW("OpenGL, in_flight", "staged/" #n, "in_flight " #n, n, 1, &grinterop,               \
                GR_TRANSPORT_PEER)
@@ -264,34 +256,25 @@ const struct frames_kind frames_draw_rows[] = {
     IN_ORDER("raw", "interop, raw calls", &frames_raw),
     IN_ORDER("grinterop", "interop, grinterop", &grinterop),
     IN_ORDER("copy", "copy, grinterop", &grinterop, GR_TRANSPORT_COPY),
-    IN_ORDER("copy/created", "copy, created", &grinterop, GR_TRANSPORT_COPY, true),
     IN_ORDER("shared", "shared, grinterop", &grinterop, GR_TRANSPORT_SHARED, true),
     IN_ORDER("peer", "peer, grinterop", &grinterop, GR_TRANSPORT_PEER, .across = true),
     IN_ORDER("image/interop", "texture, interop", &image, GR_TRANSPORT_INTEROP),
     IN_ORDER("image/copy", "texture, copy", &image, GR_TRANSPORT_COPY),
     IN_ORDER("image/peer", "texture, peer", &image, GR_TRANSPORT_PEER, .across = true),
     RING("ring/1", "1 in flight", 3, 1),
-    RING("ring/2", "2 in flight", 4, 1),
-    RING("ring/4", "4 in flight", 6, 1),
-    RING("ring/8", "8 in flight", 10, 1),
     RING("ring/16", "16 in flight", 18, 1),
-    RING("group/8-two", "groups of 8, two in turn", 16, 8),
     RING("group/8", "groups of 8, three in turn", 24, 8),
-    RING("group/16", "groups of 16, two in turn", 32, 16),
     RING("group/64", "groups of 64, two in turn", 128, 64),
-    COPY("copy/1", "copy, 1 in flight", 3, false),
-    COPY("copy/4", "copy, 4 in flight", 6, false),
-    COPY("copy/created/1", "copy, created, 1 in flight", 3, true),
-    COPY("copy/created/4", "copy, created, 4 in flight", 6, true),
-    STAGED(2),
+    COPY("copy/1", "copy, 1 in flight", 3),
+    COPY("copy/4", "copy, 4 in flight", 6),
     STAGED(4),
-    STAGED(8),
     STAGED(16),
     {.slots = 0},
 };
 
 #define READ(key, label, slots, group, ...)                                                        \
-    FRAMES_ROW(FRAMES_READS, "read/" key, label, slots, group, __VA_ARGS__, .reads = true)
+    FRAMES_ROW("OpenGL draws, CUDA reads", "read/" key, label, slots, group, __VA_ARGS__,          \
+               .reads = true)
 #define READ_STAGED(n) READ("staged/" #n, "in_flight " #n, n, 1, &grinterop, GR_TRANSPORT_PEER)
 /* OpenGL clears the buffer by its copy engine, which works beside the shaders. */
 #define CLEARED(key, label, slots, ...)                                                            \
@@ -304,9 +287,7 @@ const struct frames_kind frames_read_rows[] = {
     READ("raw", "interop, raw calls", 1, 1, &frames_raw),
     READ("grinterop", "interop, grinterop", 1, 1, &grinterop),
     READ("peer", "peer, grinterop", 1, 1, &grinterop, GR_TRANSPORT_PEER, .across = true),
-    READ_STAGED(2),
     READ_STAGED(4),
-    READ_STAGED(8),
     READ_STAGED(16),
     READ("copy", "copy, grinterop", 1, 1, &grinterop, GR_TRANSPORT_COPY),
     READ("copy/1", "copy, 1 in flight", 3, 1, &copy_ring, GR_TRANSPORT_COPY),

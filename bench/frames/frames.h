@@ -21,7 +21,7 @@ enum {
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
     FRAMES_PHASES = 61,      /* the number of different meshes, and of different pictures */
-    FRAMES_SOFTWARE_GL = -1, /* the device number that means OpenGL on the CPU */
+    FRAMES_SOFTWARE_GL = -1, /* the device number that means OpenGL on the CPU, without Vulkan */
 };
 
 /* For rows in which OpenGL draws a picture of mesh x mesh pixels and CUDA filters it. */
@@ -95,7 +95,6 @@ struct frames_kind {
     const struct frames_way *way;
     unsigned transport; /* the transport of the resources; 0: not chosen */
     bool created;       /* whether grinterop creates the OpenGL buffers */
-    bool image;         /* whether the resources are images */
     bool unchecked;     /* whether the picture does not come from CUDA, so it can't be checked */
     bool reads;         /* whether graphics draws a picture and CUDA filters it */
     bool clears;        /* whether OpenGL clears that picture instead, without a shader */
@@ -107,11 +106,10 @@ struct frames_kind {
     {                                                                                              \
         .row = {key, label, part, frames_measure}, .slots = most, .group = of, .way = __VA_ARGS__  \
     }
-#define FRAMES_READS "OpenGL draws, CUDA reads"
 
 /* In the order of the report. */
 extern const struct frames_kind frames_draw_rows[], frames_hand_rows[], frames_vulkan_rows[],
-    frames_read_rows[], frames_hand_read_rows[], frames_vulkan_read_rows[];
+    frames_read_rows[];
 extern const struct frames_way frames_raw; /* raw interop in order */
 
 /* Rows for the option table: the device of all APIs, that of CUDA, and those that draw; meshes. */
@@ -153,7 +151,6 @@ void frames_picture_clear(unsigned name);
 int frames_picture_wrong(bool is_cleared); /* the number of pixels that differ */
 
 /* draw_rows.c: the steps of CUDA, which other graphics share */
-void frames_cuda_alone(struct frames_run *run);
 void frames_cuda_ring(struct frames_run *run);
 /* Acquire the next slots of a ring, to write or to read, and pass them on. */
 void frames_acquire(struct frames_run *run, CUstream stream, bool writes);
@@ -166,24 +163,19 @@ void frames_vulkan_drain(void);
 void frames_vulkan_read(void);
 const char *frames_vulkan_describe(void);
 
-/* The objects used to draw a frame: points, or a triangle with the phase as a push constant. */
+/* The objects used to draw a frame. */
 struct frames_vulkan_draw {
-    bool points;
     VkRect2D area;
     struct bench_vk_object image;
     VkRenderPass pass;
     VkFramebuffer framebuffer;
-    VkPipelineLayout layout;
     VkPipeline pipeline;
 };
 
 /* vulkan_draw.c */
-void frames_vulkan_draw_init(struct frames_vulkan_draw *draw, bool points, int size);
+void frames_vulkan_draw_init(struct frames_vulkan_draw *draw);
 void frames_vulkan_draw_points(const struct frames_vulkan_draw *draw, VkCommandBuffer commands,
                                VkBuffer vertices);
-/* Draws the picture and copies it to the buffer. */
-void frames_vulkan_draw_picture(const struct frames_vulkan_draw *draw, VkCommandBuffer commands,
-                                float phase, VkBuffer into);
 
 /* latency.c: adds the latencies of the frames of a row in which OpenGL draws. */
 void frames_latency(struct frames_run *run, double hz, struct bench_result *result);

@@ -18,8 +18,7 @@ static void open_hand(struct frames_run *run)
     h->frame = FIRST;
     hand_make(h, run->kind->slots);
     bench_at_end(frames_drain);
-    /* rows in which CUDA reads need no mesh */
-    for (unsigned i = 0; i < run->kind->slots && !run->kind->reads; i++)
+    for (unsigned i = 0; i < run->kind->slots; i++)
         frames_launch(h->buffers[i].pointer);
     hand_cuda_signal(h, h->frame);
     hand_gl_signal(h, h->frame, NULL);
@@ -43,17 +42,17 @@ static uint64_t wait_value(struct frames_run *run, bool writes, const struct han
 static void cuda_hand(struct frames_run *run)
 {
     const struct hand_buffer *buffer;
-    hand_cuda_wait(run->hand, wait_value(run, !run->kind->reads, &buffer));
-    frames_compute(run, buffer->pointer);
+    hand_cuda_wait(run->hand, wait_value(run, true, &buffer));
+    frames_launch(buffer->pointer);
     hand_cuda_signal(run->hand, run->hand->frame);
 }
 
 static void gl_hand(struct frames_run *run)
 {
     const struct hand_buffer *buffer;
-    const uint64_t value = wait_value(run, run->kind->reads, &buffer);
+    const uint64_t value = wait_value(run, false, &buffer);
     hand_gl_wait(run->hand, value, &buffer->name);
-    frames_paint(run, buffer->name);
+    frames_draw(buffer->name);
     hand_gl_signal(run->hand, run->hand->frame, &buffer->name);
     glFlush();
 }
@@ -63,12 +62,5 @@ static const struct frames_way hand = {.open = open_hand, .cuda = cuda_hand, .gr
 const struct frames_kind frames_hand_rows[] = {
     FRAMES_ROW("OpenGL, raw calls", "hand/1", "shared, 1 in flight", 3, 1, &hand),
     FRAMES_ROW("OpenGL, raw calls", "hand/16", "shared, 16 in flight", 18, 1, &hand),
-    {.slots = 0},
-};
-
-const struct frames_kind frames_hand_read_rows[] = {
-    FRAMES_ROW(FRAMES_READS, "read/hand/1", "raw shared, 1 in flight", 3, 1, &hand, .reads = true),
-    FRAMES_ROW(FRAMES_READS, "read/hand/16", "raw shared, 16 in flight", 18, 1, &hand,
-               .reads = true),
     {.slots = 0},
 };

@@ -11,8 +11,20 @@
 
 #include "bench/frames/frames.h"
 
-GLSL(picture, vert);
-GLSL(picture, frag);
+/* One triangle that covers the picture. */
+static const char corners[] =
+    "#version 450\n"
+    "void main() {\n"
+    "    vec2 at = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);\n"
+    "    gl_Position = vec4(at, 0.5, 1.0);\n"
+    "}\n";
+
+/* Whole numbers, so that they are exact in every frame, and differ at each pixel. */
+static const char colours[] =
+    "#version 450\n"
+    "uniform float phase;\n"
+    "out vec4 pixel;\n"
+    "void main() { pixel = vec4(floor(gl_FragCoord.xy), floor(phase * 61.0 + 0.5), 1.0); }\n";
 
 void frames_picture_open(void)
 {
@@ -20,7 +32,7 @@ void frames_picture_open(void)
     p->framebuffer = bench_gl_framebuffer();
     p->colour = bench_gl_renderbuffer();
     p->vertex_array = bench_gl_vertex_array();
-    p->program = bench_gl_program(picture_vert.text, picture_frag.text);
+    p->program = bench_gl_program(corners, colours);
     p->phase = glGetUniformLocation(p->program, "phase");
     bench_check_gl("prepare a picture");
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Vulkan rendering: a target, and a pipeline that draws the points or the picture as OpenGL does.
- */
+/* Vulkan rendering: a target, and a pipeline that draws the points as OpenGL does. */
 #include "bench/frames/frames.h"
 
-extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
+extern const struct glsl mesh_vert, mesh_frag;
 
-static VkRenderPass make_pass(VkFormat format)
+static const VkFormat FORMAT = VK_FORMAT_R8G8B8A8_UNORM;
+
+static VkRenderPass make_pass(void)
 {
-    const VkAttachmentDescription colour = {.format = format,
+    const VkAttachmentDescription colour = {.format = FORMAT,
                                             .samples = VK_SAMPLE_COUNT_1_BIT,
                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
                                             .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
@@ -61,19 +61,17 @@ static void end_pipeline(void *pipeline)
  */
 static void make_pipeline(struct frames_vulkan_draw *d)
 {
-    const VkPushConstantRange phase = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(float)};
     const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                               .pushConstantRangeCount = !d->points,
-                                               .pPushConstantRanges = &phase};
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    VkPipelineLayout made;
     const VkPipelineShaderStageCreateInfo stages[2] = {
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = module_of(d->points ? &mesh_vert : &picture_vert),
+         .module = module_of(&mesh_vert),
          .pName = "main"},
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = module_of(d->points ? &mesh_frag : &picture_frag),
+         .module = module_of(&mesh_frag),
          .pName = "main"},
     };
     const VkExtent2D size = d->area.extent;
@@ -82,14 +80,13 @@ static void make_pipeline(struct frames_vulkan_draw *d)
     const VkVertexInputAttributeDescription attribute = {.format = VK_FORMAT_R32G32B32A32_SFLOAT};
     const VkPipelineVertexInputStateCreateInfo vertices = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = d->points,
+        .vertexBindingDescriptionCount = 1,
         .pVertexBindingDescriptions = &binding,
-        .vertexAttributeDescriptionCount = d->points,
+        .vertexAttributeDescriptionCount = 1,
         .pVertexAttributeDescriptions = &attribute};
     const VkPipelineInputAssemblyStateCreateInfo assembly = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology =
-            d->points ? VK_PRIMITIVE_TOPOLOGY_POINT_LIST : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+        .topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
     const VkPipelineViewportStateCreateInfo viewport = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
         .viewportCount = 1,
@@ -106,7 +103,7 @@ static void make_pipeline(struct frames_vulkan_draw *d)
         .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
         .attachmentCount = 1,
         .pAttachments = &colours};
-    VK_KEEP(PipelineLayout, &layout, &d->layout);
+    VK_KEEP(PipelineLayout, &layout, &made);
     const VkGraphicsPipelineCreateInfo info = {.sType =
                                                    VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
                                                .stageCount = 2,
@@ -117,22 +114,20 @@ static void make_pipeline(struct frames_vulkan_draw *d)
                                                .pRasterizationState = &raster,
                                                .pMultisampleState = &samples,
                                                .pColorBlendState = &blend,
-                                               .layout = d->layout,
+                                               .layout = made,
                                                .renderPass = d->pass};
     VK(CreateGraphicsPipelines, bench_vk.on.device, VK_NULL_HANDLE, 1, &info, NULL, &d->pipeline);
     bench_later(end_pipeline, d->pipeline);
 }
 
-void frames_vulkan_draw_init(struct frames_vulkan_draw *d, bool points, int size)
+void frames_vulkan_draw_init(struct frames_vulkan_draw *d)
 {
-    const uint32_t side = (uint32_t)size;
-    const VkFormat format = points ? VK_FORMAT_R8G8B8A8_UNORM : VK_FORMAT_R32G32B32A32_SFLOAT;
+    const uint32_t side = FRAMES_TARGET;
     const VkImageCreateInfo image = bench_vk_image_info(
-        format, side, side, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
-    d->points = points;
+        FORMAT, side, side, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     d->area = (VkRect2D){.extent = {side, side}};
     d->image = bench_vk_image(&image, false);
-    d->pass = make_pass(format);
+    d->pass = make_pass();
     const VkFramebufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
                                           .renderPass = d->pass,
                                           .attachmentCount = 1,
@@ -146,8 +141,10 @@ void frames_vulkan_draw_init(struct frames_vulkan_draw *d, bool points, int size
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-static void begin(const struct frames_vulkan_draw *d, VkCommandBuffer commands)
+void frames_vulkan_draw_points(const struct frames_vulkan_draw *d, VkCommandBuffer commands,
+                               VkBuffer vertices)
 {
+    const VkDeviceSize start = 0;
     const VkClearValue black = {.color.float32 = {0, 0, 0, 1}};
     const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
                                         .renderPass = d->pass,
@@ -157,29 +154,7 @@ static void begin(const struct frames_vulkan_draw *d, VkCommandBuffer commands)
                                         .pClearValues = &black};
     bench_vk.CmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
     bench_vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, d->pipeline);
-}
-
-void frames_vulkan_draw_points(const struct frames_vulkan_draw *d, VkCommandBuffer commands,
-                               VkBuffer vertices)
-{
-    const VkDeviceSize start = 0;
-    begin(d, commands);
     bench_vk.CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
     bench_vk.CmdDraw(commands, (uint32_t)(scene.mesh * scene.mesh), 1, 0, 0);
     bench_vk.CmdEndRenderPass(commands);
-}
-
-void frames_vulkan_draw_picture(const struct frames_vulkan_draw *d, VkCommandBuffer commands,
-                                float phase, VkBuffer into)
-{
-    const VkExtent2D size = d->area.extent;
-    const VkBufferImageCopy whole = {.imageSubresource = BENCH_VK_COLOUR,
-                                     .imageExtent = {size.width, size.height, 1}};
-    begin(d, commands);
-    bench_vk.CmdPushConstants(commands, d->layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(phase),
-                              &phase);
-    bench_vk.CmdDraw(commands, 3, 1, 0, 0);
-    bench_vk.CmdEndRenderPass(commands);
-    bench_vk.CmdCopyImageToBuffer(commands, d->image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                  into, 1, &whole);
 }

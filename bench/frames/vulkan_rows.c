@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rows in which Vulkan draws: a mesh that CUDA writes, or a picture that it copies into a
- * buffer and CUDA filters. A ring has resources that grinterop creates, and the command buffers of
- * each slot, recorded in advance, for each picture. A group is one submit.
+ * The rows in which Vulkan draws a mesh that CUDA writes. A ring has buffers that grinterop
+ * creates, and the command buffers of each slot, recorded in advance. A group is one submit.
  */
 #include "bench/frames/frames.h"
 
@@ -18,7 +17,7 @@ static struct {
     gr_vk_device *shared, *copying; /* the device: sharing memory, copying through the host */
     gr_semaphore *moved;            /* the transfer queue signals each copy by the next value */
     uint64_t moves;                 /* the last value of `moved` */
-    struct frames_vulkan_draw draw, picture;
+    struct frames_vulkan_draw draw;
     struct bench_vk_object pixels;
 } vulkan;
 
@@ -29,15 +28,13 @@ static struct bench_vk_queue *const TRANSFER = &bench_vk.queues[BENCH_TRANSFER];
 
 void frames_vulkan_open(void *none)
 {
-    const bool on_cpu = scene.gl_ordinal == FRAMES_SOFTWARE_GL;
     (void)none;
-    if (on_cpu)
-        bench_vk_open_software();
-    else
-        bench_vk_open(scene.gl_ordinal);
-    vulkan.shared = bench_vk_wrap(GRAPHICS, on_cpu ? GR_TRANSPORT_COPY : 0, true);
+    if (scene.gl_ordinal == FRAMES_SOFTWARE_GL)
+        bench_fail("OpenGL draws on the CPU");
+    bench_vk_open(scene.gl_ordinal);
+    vulkan.shared = bench_vk_wrap(GRAPHICS, 0, true);
     vulkan.copying = bench_vk_wrap(GRAPHICS, GR_TRANSPORT_COPY, false);
-    frames_vulkan_draw_init(&vulkan.draw, true, FRAMES_TARGET);
+    frames_vulkan_draw_init(&vulkan.draw);
     vulkan.pixels = bench_vk_buffer(FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, false);
 }
 
@@ -143,72 +140,58 @@ static gr_vk_device *device_for(unsigned transport)
 }
 
 /* With two command buffers per slot, the graphics and the transfer queue use the buffers. */
-static gr_resource *make_resource(const struct frames_kind *kind, gr_vk_device *device,
-                                  bool two_families, VkBufferUsageFlags usage)
+static gr_resource *make_buffer(gr_vk_device *device, bool two_families)
 {
-    const unsigned flags = kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
     const uint32_t families[] = {GRAPHICS->family, TRANSFER->family};
     const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                        .size = scene.bytes,
-                                       .usage = usage,
+                                       .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
                                        .sharingMode = two_families ? VK_SHARING_MODE_CONCURRENT
                                                                    : VK_SHARING_MODE_EXCLUSIVE,
                                        .queueFamilyIndexCount = two_families ? 2 : 0,
                                        .pQueueFamilyIndices = families};
-    const VkImageCreateInfo image =
-        bench_vk_image_info(VK_FORMAT_R32G32B32A32_SFLOAT, (uint32_t)scene.mesh,
-                            (uint32_t)scene.mesh, VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     gr_resource *resource;
-    if (kind->image)
-        GR_KEEP(resource, create_vk_image, device, &image, flags);
-    else
-        GR_KEEP(resource, create_vk_buffer, device, &buffer, flags);
+    GR_KEEP(resource, create_vk_buffer, device, &buffer, GR_WRITE_DISCARD);
     return resource;
 }
 
-static void make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
+static void make_ring(struct frames_run *run, unsigned commands,
                       void (*record)(struct frames_run *run, gr_resource *resource, unsigned slot))
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
     const struct frames_kind *kind = run->kind;
-    const gr_ring_options options =
-        GR_INIT(gr_ring_options, .producer = kind->reads ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
     frames_vulkan_need();
     gr_vk_device *device = device_for(kind->transport);
     run->commands = bench_alloc((size_t)kind->slots * commands * sizeof(VkCommandBuffer));
     for (unsigned i = 0; i < kind->slots; i++) {
-        resources[i] = make_resource(kind, device, commands == 2, usage);
+        resources[i] = make_buffer(device, commands == 2);
         record(run, resources[i], i);
     }
-    GR_KEEP(run->ring, ring_create, resources, kind->slots, &options);
+    GR_KEEP(run->ring, ring_create, resources, kind->slots, NULL);
 }
 
 /* The command buffers of the next slots; without slots, of the first one. */
 static void choose_commands(const struct frames_run *run, VkCommandBuffer commands[])
 {
-    for (unsigned i = 0; i < run->kind->group; i++) {
-        size_t at = run->slots[i] ? run->slots[i]->index : 0;
-        if (run->kind->reads)
-            at = at * FRAMES_PHASES + (size_t)lroundf(frames_next_phase() * FRAMES_PHASES);
-        commands[i] = run->commands[at];
-    }
+    for (unsigned i = 0; i < run->kind->group; i++)
+        commands[i] = run->commands[run->slots[i] ? run->slots[i]->index : 0];
 }
 
 static void graphics_ring(struct frames_run *run)
 {
     VkCommandBuffer commands[FRAMES_MOST_GROUP];
-    frames_acquire(run, GR_STREAM_NONE, run->kind->reads);
+    frames_acquire(run, GR_STREAM_NONE, false);
     choose_commands(run, commands);
     gr_submit *points = run->slots[0]->submit;
     const struct point wait = first_point(points->waits, points->wait_values, points->wait_count);
     const struct point signal =
         first_point(points->signals, points->signal_values, points->signal_count);
     submit_to(GRAPHICS, commands, run->kind->group, &wait,
-              (run->kind->reads ? 0 : VK_PIPELINE_STAGE_VERTEX_INPUT_BIT) |
-                  (run->kind->reads || run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0),
+              VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
+                  (run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0),
               &signal);
     GR(submit_commit, points);
-    frames_pass_on(run, run->kind->reads);
+    frames_pass_on(run, false);
 }
 
 static void graphics_alone(struct frames_run *run)
@@ -245,68 +228,12 @@ static void record_points(struct frames_run *run, gr_resource *vertices, unsigne
 
 static void open_buffers(struct frames_run *run)
 {
-    make_ring(run, 1, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_points);
+    make_ring(run, 1, record_points);
 }
 
 static const gr_vk_use WRITING = {.struct_size = sizeof(gr_vk_use),
                                   .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                                   .access = VK_ACCESS_TRANSFER_WRITE_BIT};
-
-static void record_pictures(struct frames_run *run, gr_resource *pixels, unsigned slot)
-{
-    for (unsigned i = 0; i < FRAMES_PHASES; i++) {
-        VkCommandBuffer commands = begin(pixels, &WRITING);
-        run->commands[slot * FRAMES_PHASES + i] = commands;
-        frames_vulkan_draw_picture(&vulkan.picture, commands, (float)i / FRAMES_PHASES,
-                                   gr_vk_buffer(pixels));
-        end(commands, pixels, &WRITING);
-    }
-}
-
-static void open_pictures(struct frames_run *run)
-{
-    frames_vulkan_need();
-    frames_vulkan_draw_init(&vulkan.picture, false, scene.mesh);
-    make_ring(run, FRAMES_PHASES, VK_BUFFER_USAGE_TRANSFER_DST_BIT, record_pictures);
-}
-
-/* ---- Images: Vulkan copies the texels to the buffer that it draws -----------------------------
- */
-
-static const gr_vk_use READING = {.struct_size = sizeof(gr_vk_use),
-                                  .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                  .access = VK_ACCESS_TRANSFER_READ_BIT,
-                                  .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
-
-static void record_image(struct frames_run *run, gr_resource *image, unsigned slot)
-{
-    const VkBuffer vertices = gr_vk_buffer(run->resource);
-    const uint32_t side = (uint32_t)scene.mesh;
-    const VkBufferImageCopy texels = {.imageSubresource = BENCH_VK_COLOUR,
-                                      .imageExtent = {side, side, 1}};
-    /* CUDA can map a new image only after it was handed over. */
-    GR(vk_hand_over, &image, 1, VK_IMAGE_LAYOUT_UNDEFINED);
-    VkCommandBuffer commands = run->commands[slot] = begin(image, &READING);
-    barrier(commands, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, 0, VK_PIPELINE_STAGE_TRANSFER_BIT,
-            VK_ACCESS_TRANSFER_WRITE_BIT);
-    bench_vk.CmdCopyImageToBuffer(commands, gr_vk_image(image), READING.layout, vertices, 1,
-                                  &texels);
-    barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-            VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
-    frames_vulkan_draw_points(&vulkan.draw, commands, vertices);
-    end(commands, image, &READING);
-}
-
-static void open_images(struct frames_run *run)
-{
-    const VkBufferCreateInfo vertices = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                         .size = scene.bytes,
-                                         .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
-                                                  VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    frames_vulkan_need();
-    GR_KEEP(run->resource, create_vk_buffer, vulkan.shared, &vertices, GR_READ_WRITE);
-    make_ring(run, 1, 0, record_image);
-}
 
 /* ---- The transfer queue: the copy of a frame overlaps the drawing of the frame before ----------
  */
@@ -330,7 +257,7 @@ static void open_two_queues(struct frames_run *run)
         bench_fail("the device has no transfer queue");
     GR_KEEP(vulkan.moved, semaphore_create_vk, vulkan.copying, VK_SEMAPHORE_TYPE_TIMELINE);
     vulkan.moves = 0;
-    make_ring(run, 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_both);
+    make_ring(run, 2, record_both);
 }
 
 static void move_and_draw(struct frames_run *run)
@@ -354,14 +281,8 @@ static void move_and_draw(struct frames_run *run)
 static const struct frames_way drawing = {.open = open_buffers, .graphics = graphics_alone};
 static const struct frames_way buffers = {
     .open = open_buffers, .cuda = frames_cuda_ring, .graphics = graphics_ring};
-static const struct frames_way images = {
-    .open = open_images, .cuda = frames_cuda_ring, .graphics = graphics_ring};
 static const struct frames_way two_queues = {
     .open = open_two_queues, .cuda = frames_cuda_ring, .graphics = move_and_draw};
-static const struct frames_way pictures = {
-    .open = open_pictures, .cuda = frames_cuda_ring, .graphics = graphics_ring};
-static const struct frames_way bound = {
-    .open = open_pictures, .cuda = frames_cuda_alone, .graphics = graphics_alone};
 
 #define ROW(key, label, slots, group, ...)                                                         \
     FRAMES_ROW("Vulkan, gr_ring", "vulkan/" key, label, slots, group, __VA_ARGS__, .vulkan = true)
@@ -377,21 +298,6 @@ const struct frames_kind frames_vulkan_rows[] = {
     ROW("copy/4", "copy, 4 in flight", 6, 1, &buffers, HOST),
     ROW("peer/1", "peer, 1 in flight", 3, 1, &buffers, PEER, .across = true),
     ROW("peer/4", "peer, 4 in flight", 6, 1, &buffers, PEER, .across = true),
-    ROW("image/copy", "image, copy, 1 in flight", 3, 1, &images, HOST, .image = true),
-    ROW("image/peer", "image, peer, 1 in flight", 3, 1, &images, PEER, .image = true,
-        .across = true),
     ROW("copy/queue", "copy on the transfer queue, 4", 6, 1, &two_queues, HOST),
-    {.slots = 0},
-};
-
-#define READ(key, label, slots, group, ...)                                                        \
-    FRAMES_ROW("Vulkan draws, CUDA reads", "vulkan/read/" key, label, slots, group, __VA_ARGS__,   \
-               .reads = true)
-
-const struct frames_kind frames_vulkan_read_rows[] = {
-    READ("bound", "both, unsynchronised", 1, 1, &bound, .unchecked = true),
-    READ("1", "1 in flight", 3, 1, &pictures),
-    READ("16", "16 in flight", 18, 1, &pictures),
-    READ("64", "groups of 64", 128, 64, &pictures),
     {.slots = 0},
 };

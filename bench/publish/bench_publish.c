@@ -54,9 +54,8 @@ static const struct bench_goal goals[] = {
      "percent_of_copy", NULL, true, 80},
     {"buffer to NV12|to P016|to P010|to NV16|to YUV420|to YUV422|to YUV444|to YUYV", NULL,
      "percent_of_copy", NULL, true, 60},
-    {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
-     "distance",
-     NULL, "ratio_alone", NULL, false, 1.08},
+    {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 24, distance", NULL, "ratio_alone", NULL,
+     false, 1.08},
     {"RGBA8 and depth 24", NULL, "ratio_alone", NULL, false, 1.10},
     {"groups of 16", NULL, "ratio_alone", NULL, false, 1.15},
     {"small draws", NULL, "ratio", NULL, false, 1.01},

@@ -21,13 +21,12 @@ KERNEL_IMAGE(by_hand);
 
 enum { WIDTH = 1920, HEIGHT = 1080, PIXELS = WIDTH * HEIGHT };
 
-enum { RGBA8, DEPTH24, DEPTH32F };
+enum { RGBA8, DEPTH24 };
 static const struct format {
     GLenum internal, attachment, format, type;
 } formats[] = {
     [RGBA8] = {GL_RGBA8, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE},
     [DEPTH24] = {GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT},
-    [DEPTH32F] = {GL_DEPTH_COMPONENT32F, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT},
 };
 
 /* BOTH: with a depth of 24 bits in the same call. GROUPS: GROUP frames at once. */
@@ -335,22 +334,14 @@ const struct publish_kind publish_framebuffer_rows[] = {
     ROW("Framebuffers to tensors", "RGBA8, NV12", "by hand as many bytes, unconverted", RGBA8,
         GR_DTYPE_U8, GR_LAYOUT_NV12, 0, .form = TEXTURE),
     FRAMEBUFFER("depth 24, f32", DEPTH24, DEPTHS, NULL, TEXTURE),
-    FRAMEBUFFER("depth 32F, f32", DEPTH32F, DEPTHS, NULL, TEXTURE),
     FRAMEBUFFER("depth 24, distance", DEPTH24, DEPTHS, "distance", TEXTURE),
-    FRAMEBUFFER("depth 32F, distance", DEPTH32F, DEPTHS, "distance", TEXTURE),
     FRAMEBUFFER("RGBA8 buffer, HWC u8", RGBA8, BYTES, NULL, RENDERBUFFER),
     FRAMEBUFFER("depth 24 buffer, f32", DEPTH24, DEPTHS, NULL, RENDERBUFFER),
     FRAMEBUFFER("RGBA8 and depth 24", RGBA8, BYTES, NULL, BOTH),
     FRAMEBUFFER("groups of 16", RGBA8, FLOATS, "planes", GROUPS),
     STAGED("no staging, colour", "RGBA8", .library_staging = true),
-    STAGED("in_flight 2, colour", "RGBA8", .in_flight = 2),
-    STAGED("in_flight 4, colour", "RGBA8", .in_flight = 4),
     STAGED("in_flight 8, colour", "RGBA8", .in_flight = 8),
-    STAGED("in_flight 16, colour", "RGBA8", .in_flight = 16),
     STAGED("no staging, both", "RGBA8 and depth 24", .library_staging = true, .form = BOTH),
-    STAGED("in_flight 2, both", "RGBA8 and depth 24", .in_flight = 2, .form = BOTH),
-    STAGED("in_flight 4, both", "RGBA8 and depth 24", .in_flight = 4, .form = BOTH),
     STAGED("in_flight 8, both", "RGBA8 and depth 24", .in_flight = 8, .form = BOTH),
-    STAGED("in_flight 16, both", "RGBA8 and depth 24", .in_flight = 16, .form = BOTH),
     {.slots = 0},
 };

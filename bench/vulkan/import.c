@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Import and destruction of a buffer and an image: from the VkDeviceMemory to the address or object
- * that kernels use, and back. The Vulkan objects stay.
- *
- * An object that no stream has used is destroyed at once, by grinterop and by the raw calls. An
- * object that a stream has used is different: the raw calls must wait for the stream, while
- * grinterop sets the object aside and destroys it in the next frame. A block of grinterop therefore
- * destroys the last object of the previous block, and the next block destroys the last object of
- * this block.
+ * that kernels use, and back. The Vulkan objects stay. No stream has used the object, so that it is
+ * destroyed at once, by grinterop and by the raw calls.
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -54,11 +49,6 @@ CUexternalMemory vkb_import_memory(const struct bench_vk_object *object, bool de
     return memory;
 }
 
-static void use_once(CUdeviceptr pointer)
-{
-    CU(MemsetD32Async, pointer, 1, VKB_BYTES / 8, vkb.on.stream);
-}
-
 /* ---- By raw calls ---------------------------------------------------------------------------- */
 
 static void buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
@@ -66,12 +56,8 @@ static void buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
     CUexternalMemory memory = vkb_import_memory(&spare_buffer, false);
     CUdeviceptr pointer;
-    (void)side;
+    (void)side, (void)kind;
     CU(ExternalMemoryGetMappedBuffer, &pointer, memory, &desc);
-    if (kind->used) {
-        use_once(pointer);
-        CU(StreamSynchronize, vkb.on.stream);
-    }
     CU(MemFree, pointer);
     CU(DestroyExternalMemory, memory);
 }
@@ -113,21 +99,10 @@ static void end_resource(gr_resource *resource)
     gr_resource_free(resource);
 }
 
-static void use_by_map(gr_resource *resource)
-{
-    gr_buffer *buffer;
-    GR_NEW(buffer, map, resource, vkb.on.stream);
-    use_once(gr_buffer_ptr(buffer));
-    GR(buffer_release, buffer);
-}
-
 static void buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    gr_resource *resource = vkb_import_grinterop(&spare_buffer);
-    (void)side;
-    if (kind->used)
-        use_by_map(resource);
-    end_resource(resource);
+    (void)side, (void)kind;
+    end_resource(vkb_import_grinterop(&spare_buffer));
 }
 
 static void image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
@@ -142,16 +117,15 @@ static void image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
     end_resource(resource);
 }
 
-#define IMPORT(name, what, raw, grinterop, fills)                                                  \
+#define IMPORT(name, what, raw, grinterop)                                                         \
     {                                                                                              \
         .row = {name, what, "Export from Vulkan, import, destroy", vkb_measure},                   \
         .part = VKB_IMPORT, .frame = {raw, grinterop}, .resources = 1, .room_frames = 4,           \
-        .submits = 1, .copies = 1, .used = fills                                                   \
+        .submits = 1, .copies = 1                                                                  \
     }
 
 const struct vkb_kind vkb_import_rows[] = {
-    IMPORT("import/buffer", "buffer", buffer_raw, buffer_grinterop, false),
-    IMPORT("import/used", "buffer, filled", buffer_raw, buffer_grinterop, true),
-    IMPORT("import/image", "image", image_raw, image_grinterop, false),
+    IMPORT("import/buffer", "buffer", buffer_raw, buffer_grinterop),
+    IMPORT("import/image", "image", image_raw, image_grinterop),
     {.part = 0},
 };

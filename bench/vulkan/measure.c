@@ -113,7 +113,7 @@ static void check_work(const struct vkb_kind *kind)
 {
     if (kind->part == VKB_STAGED)
         vkb_check_staged();
-    else if (kind->part == VKB_PING_PONG && kind->frame[VKB_GRINTEROP])
+    else if (kind->part == VKB_PING_PONG)
         vkb_check_work(kind);
 }
 
@@ -167,9 +167,7 @@ static void report(const struct run *run, const struct bench_comparison *of)
     bench_set_comparison(result, of, sides);
     if (kind->room_frames)
         return;
-    const bool both = kind->frame[VKB_GRINTEROP];
-    const double waiting =
-        both ? fmin(of->waiting[VKB_RAW], of->waiting[VKB_GRINTEROP]) : of->waiting[VKB_RAW];
+    const double waiting = fmin(of->waiting[VKB_RAW], of->waiting[VKB_GRINTEROP]);
     snprintf(result->note, sizeof(result->note), "fills of %zu KiB; %s (%.0f of %u frames waiting)",
              vkb.fill >> 10,
              waiting >= run->ahead / 2.0 ? "full" : "NOT full: the thread is the bottleneck",
@@ -183,8 +181,7 @@ static void measure(void *of)
     begin_row(run);
     const unsigned frames = kind->room_frames ? kind->room_frames : choose_frames(run);
     run->pairs.refill = 2 * run->ahead;
-    run->pairs.frames[VKB_RAW] = frames;
-    run->pairs.frames[VKB_GRINTEROP] = kind->frame[VKB_GRINTEROP] ? frames : 0;
+    run->pairs.frames[VKB_RAW] = run->pairs.frames[VKB_GRINTEROP] = frames;
     const struct bench_comparison result = bench_compare(&run->pairs);
     vkb_drain();
     check_work(kind);

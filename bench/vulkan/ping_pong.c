@@ -75,28 +75,24 @@ void vkb_record(const struct vkb_kind *kind)
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/*
- * Submits the command buffer of the frame, now or together with those of the next frames. `wait`
- * may be VK_NULL_HANDLE.
- */
+/* Submits the command buffer of the frame, now or together with those of the next frames. */
 static void submit(struct vkb_side *side, const struct vkb_kind *kind, VkSemaphore wait,
                    uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
 {
     static const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const uint32_t waits = wait != VK_NULL_HANDLE;
     struct vkb_submit *s = &side->submits[side->submit_count];
     *s = (struct vkb_submit){
         .wait = wait, .signal = signal, .wait_value = wait_value, .signal_value = signal_value};
     s->values =
         (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                        .waitSemaphoreValueCount = waits,
+                                        .waitSemaphoreValueCount = 1,
                                         .pWaitSemaphoreValues = &s->wait_value,
                                         .signalSemaphoreValueCount = 1,
                                         .pSignalSemaphoreValues = &s->signal_value};
     side->infos[side->submit_count] =
         (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                        .pNext = &s->values,
-                       .waitSemaphoreCount = waits,
+                       .waitSemaphoreCount = 1,
                        .pWaitSemaphores = &s->wait,
                        .pWaitDstStageMask = &stage,
                        .commandBufferCount = 1,
@@ -188,19 +184,6 @@ static void batch_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
     submit_begun(side, kind, first, n);
 }
 
-static void cuda_alone(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    side->done[side->frames % VKB_FRAMES] = side->computed + 1;
-    vkb_fill(side, (unsigned)(side->frames % kind->resources));
-    vkb_raw_signal(side, ++side->computed);
-}
-
-static void queue_alone(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    side->done[side->frames % VKB_FRAMES] = side->drawn + 1;
-    submit(side, kind, VK_NULL_HANDLE, 0, side->acquire, ++side->drawn);
-}
-
 /* ---- Verification ---------------------------------------------------------------------------- */
 
 static void check_one(const struct vkb_side *side, unsigned i)
@@ -230,33 +213,23 @@ void vkb_check_work(const struct vkb_kind *kind)
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
-#define TRIP(prefix, of, way, what, n, by_raw, by_grinterop, in_call, in_submit, by_release)       \
+#define TRIP(prefix, of, way, what, n, by_grinterop, in_call, in_submit)                           \
     {                                                                                              \
         .row = {prefix "/" way, what,                                                              \
                 "Round trip by the " prefix " queue, queues full: sustained time", vkb_measure},   \
-        .part = VKB_PING_PONG, .frame = {by_raw, by_grinterop}, .resources = n, .points = 1,       \
-        .paced_by_release = by_release, .queue = of, .submits = in_call, .copies = in_submit       \
+        .part = VKB_PING_PONG, .frame = {trip_raw, by_grinterop}, .resources = n, .points = 1,     \
+        .queue = of, .submits = in_call, .copies = in_submit                                       \
     }
-#define PING_PONG(prefix, of, way, what, n, in_call)                                               \
-    TRIP(prefix, of, way, what, n, trip_raw, ping_pong_grinterop, in_call, 1, false)
 #define TRIPS(prefix, of)                                                                          \
-    TRIP(prefix, of, "cuda", "CUDA alone", 1, cuda_alone, NULL, 1, 1, true),                       \
-        TRIP(prefix, of, "queue", "queue alone", 1, queue_alone, NULL, 1, 1, false),               \
-        TRIP(prefix, of, "queue8x", "it, 8 in a call", 1, queue_alone, NULL, 8, 1, false),         \
-        PING_PONG(prefix, of, "1", "one, in order", 1, 1),                                         \
-        PING_PONG(prefix, of, "2", "2 in turn", 2, 1),                                             \
-        PING_PONG(prefix, of, "4", "4 in turn", 4, 1),                                             \
-        PING_PONG(prefix, of, "8", "8 in turn", 8, 1),                                             \
-        PING_PONG(prefix, of, "8x", "8 in one call", 8, 8),                                        \
-        PING_PONG(prefix, of, "16x", "16 in one call", 16, 16),                                    \
-        TRIP(prefix, of, "8b", "batches of 8", 16, trip_raw, batch_grinterop, 1, 8, false)
+    TRIP(prefix, of, "1", "one, in order", 1, ping_pong_grinterop, 1, 1),                          \
+        TRIP(prefix, of, "8", "8 in turn", 8, ping_pong_grinterop, 1, 1),                          \
+        TRIP(prefix, of, "16x", "16 in one call", 16, ping_pong_grinterop, 16, 1),                 \
+        TRIP(prefix, of, "8b", "batches of 8", 16, batch_grinterop, 1, 8)
 
 /*
- * "CUDA alone" and "queue alone" are the parts of a round trip. Their sum is the bound for one
- * resource in order, and the longer part is the bound for several resources. Both parts signal, so
- * that their completion is known. "8 in a call" is one vkQueueSubmit call for 8 round trips, each
- * with its own semaphore values. "Batches of 8" are two batches in turn: the 8 resources of a batch
- * share one submit with one wait and one signal.
+ * "16 in one call" is one vkQueueSubmit call for 16 round trips, each with its own semaphore
+ * values. "Batches of 8" are two batches in turn: the 8 resources of a batch share one submit with
+ * one wait and one signal.
  */
 const struct vkb_kind vkb_trip_rows[] = {
     TRIPS("graphics", BENCH_GRAPHICS),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Frames of resources that are copied, in the GPU or through host memory, beside a resource whose
- * memory CUDA imports: CUDA writes everything, and Vulkan copies it to a buffer, as a draw would
+ * Frames of resources that are copied in the GPU, beside a resource whose memory CUDA imports: CUDA
+ * writes everything, and Vulkan copies it to a buffer, as a draw would
  * read it. Both resources use the semaphores of the grinterop side.
  */
 #define _GNU_SOURCE
@@ -40,14 +40,11 @@ static gr_resource *make_copied(const struct vkb_kind *kind)
                 .in_flight = kind->in_flight);
     const gr_vk_buffer_desc buffer = GR_INIT(gr_vk_buffer_desc, .buffer = gr_vk_buffer(object),
                                              .size = vkb.fill, .in_flight = kind->in_flight);
-    gr_vk_device *device =
-        kind->by_host ? bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_COPY, false)
-                      : vkb.device;
     gr_resource *copied;
     if (kind->image)
-        GR_KEEP(copied, from_vk_image, device, &image, GR_WRITE_DISCARD);
+        GR_KEEP(copied, from_vk_image, vkb.device, &image, GR_WRITE_DISCARD);
     else
-        GR_KEEP(copied, from_vk_buffer, device, &buffer, GR_WRITE_DISCARD);
+        GR_KEEP(copied, from_vk_buffer, vkb.device, &buffer, GR_WRITE_DISCARD);
     return copied;
 }
 
@@ -137,20 +134,17 @@ void vkb_check_staged(void)
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
-#define ROW(key, text, size, is_image, ...)                                                        \
+#define ROW(key, text, size, is_image, n)                                                          \
     {                                                                                              \
         .row = {"staged/" key, text, "Copied, beside shared memory: sustained time", vkb_measure}, \
         .part = VKB_STAGED, .frame = {frame, frame}, .resources = 1, .points = 1, .submits = 1,    \
-        .copies = 1, .bytes = size, .image = is_image, __VA_ARGS__                                 \
+        .copies = 1, .bytes = size, .image = is_image, .in_flight = n                              \
     }
-/* The rows of a size: in order, with frames in flight, and through host memory. */
+/* The rows of a size: in order, and with frames in flight. */
 #define ROWS(key, text, size, image)                                                               \
-    ROW(key "/0", text ", in order", size, image, .in_flight = 0),                                 \
-        ROW(key "/2", text ", in_flight 2", size, image, .in_flight = 2),                          \
-        ROW(key "/4", text ", in_flight 4", size, image, .in_flight = 4),                          \
-        ROW(key "/8", text ", in_flight 8", size, image, .in_flight = 8),                          \
-        ROW(key "/16", text ", in_flight 16", size, image, .in_flight = 16),                       \
-        ROW(key "/host", text ", through the host", size, image, .by_host = true)
+    ROW(key "/0", text ", in order", size, image, 0),                                              \
+        ROW(key "/4", text ", in_flight 4", size, image, 4),                                       \
+        ROW(key "/16", text ", in_flight 16", size, image, 16)
 
 const struct vkb_kind vkb_staged_rows[] = {
     ROWS("64K", "64 KiB", 1 << 16, false),

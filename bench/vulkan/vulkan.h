@@ -95,7 +95,7 @@ enum vkb_part { VKB_IMPORT, VKB_RELEASE, VKB_BOTH, VKB_STAGED, VKB_PING_PONG };
 struct vkb_kind {
     struct bench_row row;
     enum vkb_part part;
-    /* Enqueues one frame of a side. NULL if a side has none. */
+    /* Enqueues one frame of a side. */
     void (*frame[VKB_SIDES])(struct vkb_side *side, const struct vkb_kind *kind);
     /* the resources per frame; in ping-pong: the resources used in turn */
     unsigned resources;
@@ -103,13 +103,11 @@ struct vkb_kind {
     unsigned room_frames; /* the frames in a drained block; 0 if the queues are full */
     /* whether a frame is complete at its CUDA signal instead of its Vulkan signal */
     bool paced_by_release;
-    bool used;          /* import: whether CUDA fills the buffer */
     unsigned queue;     /* such as BENCH_GRAPHICS */
     unsigned submits;   /* ping-pong: submits per vkQueueSubmit call */
     unsigned copies;    /* ping-pong: resources copied per submit */
     size_t bytes;       /* staged: the size of the buffer or image */
     unsigned in_flight; /* staged */
-    bool by_host;       /* staged: copies through host memory, in order */
     bool image;
 };
 
