@@ -220,22 +220,6 @@ WAY_TEST(two_contexts_share_with_cuda_alternately, WAYS)
     }
 }
 
-/* One driver call could not handle both resources. */
-WAY_TEST(map_many_with_two_contexts_is_refused, WAYS)
-{
-    gr_buffer *buffers[2] = {NULL, NULL};
-    gr_resource *resources[2] = {must_share(SIZE, GR_READ_WRITE), NULL};
-    assert_ok(gr_egl_make_current(stranger));
-    resources[1] = must_share(SIZE, GR_READ_WRITE);
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_GL, 0,
-                 "another context");
-    ck_assert_ptr_null(buffers[0]);
-    ck_assert_ptr_null(buffers[1]);
-    gr_resource_free(resources[1]);
-    assert_ok(gr_egl_make_current(fx.egl));
-    gr_resource_free(resources[0]);
-}
-
 GROUP("ends", add_shared_case)
 
 /* The resource retains the primary context itself. */

@@ -160,33 +160,6 @@ FLIGHT_TEST(a_map_of_a_part_copies_the_part)
     }
 }
 
-FLIGHT_TEST(a_batch_has_right_bytes)
-{
-    enum { N = 5 };
-    gr_resource *writers[N], *readers[N];
-    gr_buffer *buffers[N];
-    GLuint names[N];
-    for (unsigned i = 0; i < N; i++) {
-        names[i] = gl_buffer_pattern(SIZE - i, 1);
-        writers[i] = must_fly(names[i], GR_WRITE_DISCARD, 2 + i % 2);
-        readers[i] = must_fly(names[i], GR_READ_ONLY, 2);
-    }
-    for (unsigned frame = 0; frame < 4; frame++) {
-        assert_ok(gr_map_many(writers, N, fx.stream, NULL, buffers));
-        for (unsigned i = 0; i < N; i++)
-            cuda_write_pattern(buffers[i], 10 * frame + i);
-        assert_ok(gr_buffer_release_many(buffers, N, fx.stream, NULL));
-        for (unsigned i = 0; i < N; i++)
-            assert_gl_pattern(names[i], SIZE - i, 10 * frame + i);
-        assert_ok(gr_map_many(readers, N, fx.stream, NULL, buffers));
-        for (unsigned i = 0; i < N; i++)
-            assert_cuda_pattern(buffers[i], 10 * frame + i);
-        assert_ok(gr_buffer_release_many(buffers, N, fx.stream, NULL));
-    }
-    free_resources(writers, N);
-    free_resources(readers, N);
-}
-
 /* The map has copied the bytes: OpenGL need not wait until CUDA has read them. */
 FLIGHT_TEST(opengl_may_write_while_cuda_reads)
 {

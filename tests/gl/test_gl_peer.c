@@ -274,24 +274,4 @@ PEER_TEST(map_many_splits_300_resources_into_two_batches)
     }
 }
 
-/* The resources are released together, in each order. */
-PEER_TEST(resources_mapped_separately_can_be_released_together)
-{
-    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
-                                 must_peer(names[1], GR_READ_WRITE)};
-    gr_buffer *buffers[2];
-    for (unsigned round = 3; round < 6; round++) {
-        buffers[0] = must_map(resources[0]);
-        buffers[1] = must_map(resources[1]);
-        cuda_write_pattern(buffers[0], round);
-        cuda_write_pattern(buffers[1], round + 10);
-        gr_buffer *turned[2] = {buffers[1], buffers[0]};
-        assert_ok(gr_buffer_release_many(round % 2 ? buffers : turned, 2, fx.stream, NULL));
-        assert_gl_pattern(names[0], SIZE, round);
-        assert_gl_pattern(names[1], SIZE, round + 10);
-    }
-    free_resources(resources, 2);
-}
-
 START(fault_control_start())

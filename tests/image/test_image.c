@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Mapped images: their properties, and their life from register to close. image_bytes.c tests the
- * bytes, image_many.c many resources in one call, image_loops.c loops.
+ * bytes, image_loops.c loops.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"

@@ -16,7 +16,7 @@ if [ -z "$driver" ]; then cannot "fault_driver.so was not built"; fi
 enter_work_folder
 
 export FAULT_DRIVER_TARGET="${GR_CUDA_DRIVER:-soft}" GR_CUDA_DRIVER="$driver"
-for test in bad_context external map_many tensor threads vk_sync; do
+for test in bad_context events external tensor threads vk_sync; do
     check "CUDA 11.2: test_$test" 0 env FAULT_DRIVER_CUDA=11020 "$(built test_$test)" &&
         says out '100%: Checks: '
 done

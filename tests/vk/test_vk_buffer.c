@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define SIZE  65536
-#define BATCH 8
+#define SIZE 65536
 
 GROUP("bytes", add_vulkan_case)
 
@@ -259,57 +258,6 @@ VULKAN_TEST(cuda_copies_from_read_only_to_write_discard_buffers)
     assert_vulkan_pattern(gr_vk_buffer(output), SIZE, 40);
     assert_described(input, "read_only");
     assert_described(output, "write_discard");
-}
-
-static void make_batch(gr_resource *resources[BATCH])
-{
-    for (int i = 0; i < BATCH; i++)
-        resources[i] = unordered(must_create(SIZE, GR_READ_WRITE));
-}
-
-static void free_batch(gr_resource *resources[BATCH])
-{
-    free_resources(resources, BATCH);
-}
-
-VULKAN_TEST(map_many_with_a_mapped_resource_maps_none)
-{
-    gr_resource *resources[BATCH];
-    gr_buffer *buffers[BATCH] = {NULL};
-    make_batch(resources);
-    gr_buffer *mapped = must_map(resources[5]);
-    assert_fails(gr_map_many(resources, BATCH, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
-                 "already mapped");
-    for (int i = 0; i < BATCH; i++) {
-        ck_assert_ptr_null(buffers[i]);
-        ck_assert(gr_resource_get_info(resources[i])->mapped == (i == 5));
-    }
-    assert_ok(gr_buffer_release(mapped));
-    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
-    for (int i = 0; i < BATCH; i++)
-        cuda_fill(buffers[i], i + 1);
-    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
-    CU(StreamSynchronize(fx.stream));
-    for (int i = 0; i < BATCH; i++)
-        assert_vulkan_bytes(gr_vk_buffer(resources[i]), SIZE, i + 1);
-    free_batch(resources);
-}
-
-/* An application that is being ported from OpenGL to Vulkan may have resources of both. */
-VULKAN_TEST(map_many_maps_vulkan_and_opengl_resources_together)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *gl = must_register(name);
-    GR_AUTO(gr_resource) *vulkan = must_create(SIZE, GR_READ_WRITE);
-    gr_resource *both[] = {vulkan, gl};
-    gr_buffer *buffers[2] = {NULL};
-    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
-    cuda_fill(buffers[0], 0x51);
-    cuda_fill(buffers[1], 0x52);
-    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
-    CU(StreamSynchronize(fx.stream));
-    assert_vulkan_bytes(gr_vk_buffer(vulkan), SIZE, 0x51);
-    assert_gl_bytes(name, SIZE, 0x52);
 }
 
 GROUP("descriptions and refusals", add_vulkan_case)
