@@ -117,38 +117,6 @@ FACT(unusable_streams_are_refused_and_change_nothing, writing[_i], 2)
 
 GROUP("what a refused map preserves", add_kinds_case)
 
-/*
- * Two resources in both orders. The map of `refused` fails: either grinterop refuses it, because
- * OpenGL has mapped the buffer, or the CUDA driver fails.
- */
-TEST(a_refused_map_many_keeps_the_bytes, 4)
-{
-    const bool is_first = _i & 1, is_driver = _i & 2;
-    gr_buffer *buffers[2] = {NULL, NULL};
-    struct thing *discards = thing_make(kind_named("interop buffer"), GR_WRITE_DISCARD);
-    struct thing *refused = thing_make(kind_named("copied OpenGL buffer"), GR_READ_WRITE);
-    gr_resource *resources[2] = {(is_first ? refused : discards)->resource,
-                                 (is_first ? discards : refused)->resource};
-    thing_write(discards, 1);
-    thing_write(refused, 2);
-    fault->reset();
-    if (is_driver) {
-        ck_assert(fault->set("cuMemcpyHtoDAsync", CUDA_ERROR_UNKNOWN, 0));
-        assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                     CUDA_ERROR_UNKNOWN, "copy");
-    } else {
-        glBindBuffer(GL_ARRAY_BUFFER, refused->image.name);
-        ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_ONLY));
-        assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
-                     "glMapBuffer");
-        ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
-        glBindBuffer(GL_ARRAY_BUFFER, 0);
-    }
-    ck_assert(!buffers[0] && !buffers[1] && !is_mapped(discards) && !is_mapped(refused));
-    assert_thing(discards, 1);
-    assert_thing(refused, 2);
-}
-
 TEST(a_linear_map_out_of_memory_keeps_the_texels)
 {
     struct thing *thing = thing_make(kind_named("interop image"), GR_WRITE_DISCARD);

@@ -436,6 +436,11 @@ static bool set(const char *name, int code, long after)
     return true;
 }
 
+static const char *name_of(unsigned number)
+{
+    return number < FAULT_COUNT ? faults[number].name : NULL;
+}
+
 static unsigned long calls(const char *name)
 {
     const struct fault *fault = find_fault(name);
@@ -506,6 +511,7 @@ static void reset(void)
 
 EXPORTED const struct fault_api fault_api = {
     .set = set,
+    .name = name_of,
     .calls = calls,
     .refusals = refusals,
     .all_refusals = all_refusals,

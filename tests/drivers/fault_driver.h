@@ -16,6 +16,8 @@ struct fault_api {
      * such function.
      */
     bool (*set)(const char *name, int code, long after);
+    /* The functions that can fail, one for each number from 0 on; then NULL. */
+    const char *(*name)(unsigned number);
     /*
      * The number of calls of the function, and of the calls for which the driver returned an error.
      */

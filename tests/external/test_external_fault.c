@@ -169,14 +169,6 @@ static void end_resource(void)
     gr_semaphore_free(computed);
 }
 
-static void vulkan_fills(int value)
-{
-    gr_submit *submit = vulkan_begin_submit(&resource, 1);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
-    vulkan_submit_begun(commands, submit, NULL);
-}
-
 static void assert_vulkan_reads(int value)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -186,22 +178,6 @@ static void assert_vulkan_reads(int value)
     vulkan_submit_begun(commands, submit, NULL);
     vulkan_finish();
     assert_bytes(seen->bytes, SIZE, value);
-}
-
-VULKAN_TEST(a_map_whose_wait_failed_can_be_retried)
-{
-    make_resource();
-    vulkan_fills(0x11);
-    let_fail(vk.exports ? "cuWaitExternalSemaphoresAsync" : "cuLaunchHostFunc",
-             CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert_ptr_null(gr_map(resource, fx.stream));
-    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    gr_buffer *buffer = must_map(resource);
-    assert_cuda_bytes(buffer, 0x11);
-    fill_and_release(buffer, 0x12);
-    assert_vulkan_reads(0x12);
-    end_resource();
 }
 
 VULKAN_TEST(a_release_whose_signal_failed_can_be_retried)
@@ -220,21 +196,6 @@ VULKAN_TEST(a_release_whose_signal_failed_can_be_retried)
     ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed release used up no semaphore value */
     gr_submit_free(submit);
     assert_vulkan_reads(0x21);
-    end_resource();
-}
-
-VULKAN_TEST(a_release_whose_event_failed_can_be_retried)
-{
-    make_resource();
-    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x22);
-    let_fail("cuEventRecord", CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
-    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert(gr_resource_get_info(resource)->mapped);
-    must_release(buffer);
-    assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x22);
     end_resource();
 }
 

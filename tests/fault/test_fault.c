@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define MANY 5
-
 #define POINTER "cuGraphicsResourceGetMappedPointer"
 
 GLuint name;
@@ -92,41 +90,6 @@ TEST(a_map_whose_undo_fails_reports_the_first_error)
     assert_resource_usable(resource, name);
 }
 
-TEST(map_many_that_fails_at_any_resource_maps_none)
-{
-    GLuint names[MANY];
-    gr_resource *resources[MANY];
-    for (int i = 0; i < MANY; i++) {
-        names[i] = gl_buffer_filled(SIZE, i);
-        resources[i] = must_register(names[i]);
-    }
-    for (int k = 0; k < MANY; k++) {
-        gr_buffer *out[MANY] = {NULL};
-        fault->reset();
-        let_fail(POINTER, CUDA_ERROR_UNKNOWN, k);
-        ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_CUDA);
-        assert_cuda_error(POINTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
-        ck_assert_uint_eq(fault->calls(MAP), 1);
-        assert_balanced();
-        for (int i = 0; i < MANY; i++) {
-            ck_assert_ptr_eq(out[i], NULL);
-            ck_assert(!gr_resource_get_info(resources[i])->mapped);
-        }
-        assert_resource_usable(resources[k], names[k]);
-    }
-    gr_buffer *out[MANY];
-    let_fail(MAP, CUDA_ERROR_OUT_OF_MEMORY, 0);
-    ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_NO_MEMORY);
-    assert_cuda_error(MAP, CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
-    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, out));
-    assert_ok(gr_buffer_release_many(out, MANY, GR_STREAM_OF_MAP, NULL));
-    for (int i = 0; i < MANY; i++) {
-        assert_resource_usable(resources[i], names[i]);
-        gr_resource_free(resources[i]);
-    }
-    ck_assert_uint_eq(fault->all_refusals(), 0);
-}
-
 /* gr_map_gl_buffer() owns the registration, so a failed map must end it. */
 TEST(a_failed_map_gl_buffer_ends_its_registration)
 {
@@ -149,38 +112,6 @@ static void assert_still_mapped(const gr_buffer *buffer)
 {
     ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-}
-
-TEST(a_failed_release_keeps_the_mapping)
-{
-    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
-    CUdeviceptr where = gr_buffer_ptr(buffer);
-    CU(MemsetD8Async(where, 0x55, SIZE, fx.stream));
-    refuse_unmap();
-    assert_unmap_refused(gr_buffer_release(buffer));
-    assert_still_mapped(buffer);
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(name, SIZE, 0x55);
-    assert_resource_usable(resource, name);
-}
-
-/* One driver call unmaps all resources, so all stay mapped. */
-TEST(a_failed_release_many_keeps_all_mappings)
-{
-    gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
-    assert_made(resources[1]);
-    gr_buffer *out[2];
-    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, out));
-    refuse_unmap();
-    assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream, NULL));
-    for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(gr_resource_get_info(resources[i])->mapped, out[i] != NULL);
-        ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] ? SIZE : 0);
-    }
-    assert_ok(gr_buffer_release_many(out, 2, fx.stream, NULL));
-    gr_resource_free(resources[1]);
-    assert_resource_usable(resource, name);
 }
 
 TEST(a_close_that_fails_to_unmap_keeps_the_resource_open)

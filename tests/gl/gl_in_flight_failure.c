@@ -14,30 +14,6 @@
 
 GROUP("refused work with frames in flight", EVERY_FLIGHT)
 
-/* The mapping stays, and the frame is not lost. */
-FLIGHT_TEST(a_refused_release_can_be_repeated, 2)
-{
-    static const char *const calls[] = {"cuEventRecord", "cuSignalExternalSemaphoresAsync"};
-    const GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *writer = must_fly(name, GR_WRITE_DISCARD, 3);
-    for (unsigned frame = 2; frame < 9; frame++) {
-        gr_buffer *buffer = must_map(writer);
-        cuda_write_pattern(buffer, frame);
-        if (frame % 3 == 0) {
-            let_fail(calls[_i], CUDA_ERROR_UNKNOWN, 0);
-            const gr_status status = gr_buffer_release(buffer);
-            const bool called = fault->calls(calls[_i]) > 0;
-            fault->reset();
-            ck_assert_int_eq(status, called ? GR_ERR_CUDA : GR_OK);
-            if (!called) /* this driver orders both sides in another way */
-                continue;
-            ck_assert_int_eq(gr_last_error()->code, CUDA_ERROR_UNKNOWN);
-        }
-        assert_ok(gr_buffer_release(buffer));
-        assert_gl_pattern(name, SIZE, frame);
-    }
-}
-
 /* The program releases a mapping whose kernel CUDA has refused to launch. */
 FLIGHT_TEST(a_refused_launch_loses_its_frame_alone)
 {

@@ -314,28 +314,6 @@ FLIGHT_TEST(a_resource_outlives_its_opengl_context)
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "context");
 }
 
-FLIGHT_TEST(failed_calls_of_a_map_map_nothing, 2)
-{
-    const GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *reader = must_fly(name, GR_READ_ONLY, 2);
-    GR_AUTO(gr_resource) *writer = must_fly(name, GR_WRITE_DISCARD, 2);
-    write_mapped(writer, 2);
-    assert_mapped(reader, 2);
-    static const char *const calls[] = {"cuWaitExternalSemaphoresAsync", "cuStreamWaitEvent"};
-    let_fail(calls[_i], CUDA_ERROR_INVALID_VALUE, 0);
-    gr_buffer *buffer = gr_map(reader, fx.other);
-    if (fault->calls(calls[_i]) > 0) {
-        ck_assert_ptr_null(buffer);
-    } else {
-        assert_ok(gr_buffer_release(buffer)); /* this driver waits in another way */
-    }
-    fault->reset();
-    for (unsigned frame = 3; frame < 7; frame++) {
-        write_mapped(writer, frame);
-        assert_mapped(reader, frame);
-    }
-}
-
 /* The caller gives up after the first error. The case checks that no memory is left. */
 FLIGHT_TEST(failed_events_leave_nothing_behind, 8)
 {

@@ -514,35 +514,6 @@ TRANSPORT_TEST(map_many_that_fails_midway_maps_nothing)
     free_resources(resources, MANY);
 }
 
-/*
- * One gr_map_many() call maps resources of two transports. If the second map fails, the first
- * resource is unmapped.
- */
-TRANSPORT_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport, 2)
-{
-    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    gr_resource *resources[2];
-    gr_buffer *buffers[2];
-    resources[_i] = gr_from_gl_buffer_with(names[_i], GR_READ_WRITE, &by_interop);
-    if (!resources[_i])
-        skip("interop is not available: %s", error_text());
-    resources[!_i] = tested->make(names[!_i], GR_READ_WRITE);
-    let_fail(_i ? "cuGraphicsMapResources" : tested->map_calls[0].function, CUDA_ERROR_UNKNOWN, 0);
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, _i ? "could not be mapped" : tested->failed);
-    for (unsigned i = 0; i < 2; i++)
-        ck_assert(!gr_resource_get_info(resources[i])->mapped);
-    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
-    for (unsigned i = 0; i < 2; i++) {
-        assert_cuda_pattern(buffers[i], i + 1);
-        cuda_fill(buffers[i], (int)i + 5);
-    }
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-    for (unsigned i = 0; i < 2; i++)
-        assert_gl_bytes(names[i], SIZE, (int)i + 5);
-    free_resources(resources, 2);
-}
-
 TRANSPORT_TEST(a_failed_release_can_be_retried, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
