@@ -38,7 +38,7 @@ static struct {
 } functions[MOST];
 static size_t count;
 static struct code *codes;
-static const void *epoxy; /* where libepoxy begins */
+static const void *epoxy, *epoxy_end; /* where the code of libepoxy is */
 
 /* Lists the pointers. The symbols end where the strings begin. */
 static void list(void)
@@ -50,6 +50,7 @@ static void list(void)
     if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
         return;
     epoxy = (const void *)map->l_addr;
+    epoxy_end = map->l_ld; /* in the data, after the code */
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_SYMTAB)
             symbols = (const ElfW(Sym) *)d->d_un.d_ptr;
@@ -65,10 +66,10 @@ static void list(void)
     }
 }
 
+/* dladdr() would search the symbols of the driver for each function. */
 static bool is_resolved(const void *function)
 {
-    Dl_info info;
-    return !dladdr(function, &info) || info.dli_fbase != epoxy;
+    return function < epoxy || function >= epoxy_end;
 }
 
 bool gl_calls_start(void)
