@@ -2,7 +2,7 @@
 # Compiler options
 
 dnl GR_CXX(NAME, AFTER, OPTIONS): sets NAME_FLAG to the first option that selects an edition of C++ after AFTER.
-dnl CXX20 and CXX23 are only for the tests of gr.hpp, which are skipped without them.
+dnl CXX20 and CXX23 are only for `make editions`.
 AC_DEFUN([GR_CXX], [
     $1[]_FLAG=
     AC_MSG_CHECKING([whether $CXX compiles $1])
