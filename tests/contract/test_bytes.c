@@ -144,6 +144,9 @@ TEST(buffers_of_odd_sizes_pass_both_ways)
         go_both_ways(sizes[i]);
 }
 
+GROUP("large sizes", add_resource_case)
+TAG("bytes")
+
 TEST(large_buffers_pass_both_ways)
 {
     size_t size = (size_t)256 << 20;
@@ -151,6 +154,8 @@ TEST(large_buffers_pass_both_ways)
         size = ((size_t)16 << 20) + 5; /* sanitizers need several times the memory and time */
     go_both_ways(size);
 }
+
+GROUP("sizes", add_resource_case)
 
 TEST(immutable_storage_passes_both_ways)
 {

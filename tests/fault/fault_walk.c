@@ -35,7 +35,7 @@ static const struct way {
     int most; /* how often one place fails in one scenario */
     gr_error_domain domain;
     unsigned every; /* every n-th later call fails, too */
-    bool of_few;    /* also used for scenarios with WALK_FEW */
+    bool of_few;    /* also used if takes_few() */
 } ways[] = {
     {"CUDA is out of memory", CALL_CUDA, CUDA_ERROR_OUT_OF_MEMORY, false, 4, GR_DOMAIN_CUDA, 0,
      true},
@@ -308,12 +308,17 @@ static void end_work(void)
     fx.cu->CtxSynchronize();
 }
 
+static bool takes_few(void)
+{
+    return scenario->rules & WALK_FEW || getenv("FAULT_WALK_FEW");
+}
+
 /* Runs the scenario with the fault and then without. */
 static struct call_hit fail_once(bool repeat)
 {
     const struct call_fault fault = {
         .kind = way->kind,
-        .most = scenario->rules & WALK_FEW ? 1 : way->most,
+        .most = takes_few() ? 1 : way->most,
         .code = way->code,
         .lasts = way->lasts,
         .every = way->every,
@@ -397,7 +402,7 @@ static void walk_way(void)
 static bool is_asked_for(void)
 {
     const char *only = getenv("FAULT_WALK_WAY");
-    return (!only || strstr(way->name, only)) && (way->of_few || !(scenario->rules & WALK_FEW));
+    return (!only || strstr(way->name, only)) && (way->of_few || !takes_few());
 }
 
 static void walk(const struct scenario *list)

@@ -153,7 +153,8 @@ static TCase *add_samples_case(Suite *suite, const char *name)
     return with_fixture(with_sharing(add_case(suite, name)), NULL, tensors_end);
 }
 
-GROUP("samples", add_fetch_case, add_samples_case)
+GROUP("samples of each format", add_fetch_case, add_samples_case)
+TAG("bytes")
 
 /* Mesa has no shader of its own speed, but runs this one. */
 TEST(each_sample_of_a_renderbuffer_is_read, ATTACHMENT_FORMATS)
@@ -163,6 +164,8 @@ TEST(each_sample_of_a_renderbuffer_is_read, ATTACHMENT_FORMATS)
     draw_samples(f, WIDTH, HEIGHT);
     check_samples(f, framebuffer);
 }
+
+GROUP("samples", add_fetch_case, add_samples_case)
 
 TEST(each_sample_of_a_texture_is_read, 4)
 {

@@ -14,8 +14,6 @@
 
 /* ---- Attachments ----------------------------------------------------------------------------- */
 
-GROUP("attached textures", add_fetch_case, add_read_pixels_case)
-
 static const struct place {
     GLenum target;
     GLint level, layer; /* a layer of -1 attaches the whole level */
@@ -109,6 +107,9 @@ static bool is_read_directly(const struct attachment_format *f, const struct pla
     return !disturbs || p->level == 1;
 }
 
+GROUP("each place", add_fetch_case, add_read_pixels_case)
+TAG("bytes")
+
 TEST(each_level_layer_and_face_is_read, PLACES * 2)
 {
     static const int formats[] = {0, 1, 3, 5, 9, 14, 16};
@@ -124,6 +125,8 @@ TEST(each_level_layer_and_face_is_read, PLACES * 2)
     ck_assert_uint_eq(dispatches, has_shader ? count : 0);
     ck_assert_uint_eq(blits, expected_blits);
 }
+
+GROUP("attached textures", add_fetch_case, add_read_pixels_case)
 
 /* Attachments of a texture view have its levels and layers. */
 TEST(an_attached_texture_view_is_read, 2)
@@ -244,6 +247,9 @@ static GLuint make_large(const struct attachment_format *f, int samples)
     return framebuffer;
 }
 
+GROUP("large attachments", add_fetch_case, add_read_pixels_case)
+TAG("bytes")
+
 /* The textures of the shader do not grow with the attachment. The rows are not whole words. */
 TEST(a_large_attachment_is_read_in_strips, 3)
 {
@@ -269,6 +275,8 @@ TEST(a_large_attachment_is_read_in_strips, 3)
     free(want);
     free(got);
 }
+
+GROUP("attached textures", add_fetch_case, add_read_pixels_case)
 
 /* Catches: sizes that alternate made one texture after another. */
 TEST(sizes_that_alternate_share_a_texture)

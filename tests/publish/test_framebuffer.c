@@ -11,7 +11,8 @@
 
 #include <epoxy/egl.h>
 
-GROUP("attachments", add_fetch_case, add_read_pixels_case)
+GROUP("formats", add_fetch_case, add_read_pixels_case)
+TAG("bytes")
 
 /* These colours are converted to the format of the buffer, which only glReadPixels() defines. */
 static bool is_converted(const struct attachment_format *f)
@@ -31,6 +32,27 @@ TEST(each_format_has_the_bytes_of_glreadpixels, ATTACHMENT_FORMATS)
     assert_pixels(f, size);
     ck_assert_uint_eq(dispatches, has_shader && !is_converted(f));
 }
+
+/* A clear gives all samples of a pixel the same value, which the resolve must keep. */
+TEST(multisampled_attachments_are_resolved, ATTACHMENT_FORMATS)
+{
+    const struct attachment_format *f = &attachment_formats[_i];
+    const gr_framebuffer_options options = options_for(f);
+    const size_t size = (size_t)WIDTH * HEIGHT * f->channels * gr_dtype_get_info(f->dtype)->size;
+    make_framebuffer(f, 0);
+    clear_framebuffer(f, 77);
+    read_reference(f, expected);
+    const GLuint framebuffer = make_framebuffer(f, 4);
+    glEnable(GL_SCISSOR_TEST);
+    clear_framebuffer(f, 77);
+    glDisable(GL_SCISSOR_TEST);
+    clear_framebuffer(f, 77);
+    must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
+    assert_pixels(f, size);
+    ck_assert_uint_eq(dispatches, has_shader);
+}
+
+GROUP("attachments", add_fetch_case, add_read_pixels_case)
 
 static void (*query_attachment)(GLenum, GLenum, GLenum, GLint *);
 
@@ -67,25 +89,6 @@ TEST(an_error_of_a_query_is_reported)
     assert_fails(fetch_untyped(attachment_rgba8), GR_ERR_GL, GL_INVALID_OPERATION,
                  "could not read the attachment GL_COLOR_ATTACHMENT0");
     assert_gl_clean();
-}
-
-/* A clear gives all samples of a pixel the same value, which the resolve must keep. */
-TEST(multisampled_attachments_are_resolved, ATTACHMENT_FORMATS)
-{
-    const struct attachment_format *f = &attachment_formats[_i];
-    const gr_framebuffer_options options = options_for(f);
-    const size_t size = (size_t)WIDTH * HEIGHT * f->channels * gr_dtype_get_info(f->dtype)->size;
-    make_framebuffer(f, 0);
-    clear_framebuffer(f, 77);
-    read_reference(f, expected);
-    const GLuint framebuffer = make_framebuffer(f, 4);
-    glEnable(GL_SCISSOR_TEST);
-    clear_framebuffer(f, 77);
-    glDisable(GL_SCISSOR_TEST);
-    clear_framebuffer(f, 77);
-    must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
-    assert_pixels(f, size);
-    ck_assert_uint_eq(dispatches, has_shader);
 }
 
 TEST(an_attached_texture_level_is_read)

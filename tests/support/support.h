@@ -148,7 +148,7 @@ void case_begins(const char *name, int number);
 
 /*
  * TAG("bytes"): gives the group that the file has begun, with all its tests, its only tag of Check.
- * CK_EXCLUDE_TAGS=bytes then omits it. The groups of this tag compare the bytes of many formats or
+ * `make check` then omits it. The groups of this tag compare the bytes of many formats or
  * sizes, which depend neither on threads nor on the number of devices.
  */
 #define TAG(name)          TAG_AT(name, __LINE__)
