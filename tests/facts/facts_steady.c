@@ -11,6 +11,7 @@
 #define LOOPS 30
 
 GROUP("steady", add_kinds_case)
+TAG("counts")
 
 static struct thing *steady[BATCH];
 

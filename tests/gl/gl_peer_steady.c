@@ -16,6 +16,7 @@
 #define SLOTS 3
 
 GROUP("steady", EVERY_PEER)
+TAG("counts")
 
 static gr_resource *resources[BATCH];
 
