@@ -95,6 +95,7 @@ static void fill_all(unsigned seed)
 }
 
 GROUP("batches", add_kinds_case)
+TAG("alone")
 
 FACT(cuda_reads_the_bytes_of_a_batch, _i / 2 ? GR_READ_ONLY : GR_READ_WRITE, 4)
 {

@@ -11,7 +11,7 @@
 #define LOOPS 30
 
 GROUP("steady", add_kinds_case)
-TAG("counts")
+TAG("alone")
 
 static struct thing *steady[BATCH];
 

@@ -152,6 +152,7 @@ static void walk(const char *(*step)(void))
 }
 
 GROUP("undo", add_kinds_case)
+TAG("alone")
 
 static void walk_batch(struct thing *thing, const char *(*step)(void), int result)
 {

@@ -24,7 +24,7 @@ static const struct {
 } targets[] = {{"CUBE", GR_READ_ONLY}, {"3D", GR_READ_WRITE}, {"RENDERBUFFER", GR_READ_WRITE}};
 
 GROUP("loops of copies", add_copy_case, add_peer_copy_case)
-TAG("counts")
+TAG("alone")
 
 COPY_TEST(mapping_and_releasing_copies_allocates_nothing, sizeof(targets) / sizeof(*targets))
 {

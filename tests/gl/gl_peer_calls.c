@@ -23,7 +23,7 @@ static TCase *add_watched_case(Suite *suite, const char *name)
 }
 
 GROUP("calls of OpenGL", add_watched_case)
-TAG("counts")
+TAG("alone")
 
 /*
  * The application has bound nothing, or a program or pipeline and something to each unit that the

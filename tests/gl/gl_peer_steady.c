@@ -16,7 +16,7 @@
 #define SLOTS 3
 
 GROUP("steady", EVERY_PEER)
-TAG("counts")
+TAG("alone")
 
 static gr_resource *resources[BATCH];
 

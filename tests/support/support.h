@@ -149,8 +149,9 @@ void case_begins(const char *name, int number);
 /*
  * TAG("bytes"): gives the group that the file has begun, with all its tests, its only tag of Check.
  * `make check` then omits it. The groups of this tag compare the bytes of many formats or sizes,
- * which depend neither on threads nor on the number of devices. Groups with TAG("counts") count
- * calls and allocations of loops, which do not depend on threads: the stage thread omits them.
+ * which depend neither on threads nor on the number of devices. The stage thread also omits the
+ * groups with TAG("alone"), which call from one thread and repeat what others do: loops that count,
+ * batches, faults.
  */
 #define TAG(name)          TAG_AT(name, __LINE__)
 #define TAG_AT(name, line) TAG_OF(name, line)
