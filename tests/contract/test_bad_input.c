@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests invalid arguments and calls in the wrong state; test_facts tests lists, and what is closed
- * or not mapped, and test_api the wrong values that need no object of their own. Each case expects
- * an error class, a code of the driver, and words of the message. Afterwards nothing is mapped or
- * registered. The CUDA driver underneath counts the errors that it returns: grinterop must detect
- * each mistake before it calls the driver.
+ * Tests invalid arguments and calls in the wrong state. Lists of resources, and resources that are
+ * closed or not mapped, are facts of all kinds (tests/facts). Wrong values that need no object of
+ * their own are rows of tests/api. Each case expects an error class, a code of the driver, and
+ * words of the message. Afterwards nothing is mapped or registered. The CUDA driver underneath
+ * counts the errors that it returns: grinterop must detect each mistake before it calls the driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"

@@ -12,10 +12,13 @@ extern gr_resource *resources[BATCH];
 extern gr_buffer *buffers[BATCH + 1]; /* NULL at the end */
 extern gr_buffer *const untouched;    /* an entry of `buffers` that a map has not set */
 
-/* The thing is the first member. The others are of its kind; the last two of others if `mixed`. */
+/*
+ * Makes the thing the first member, and makes the other members: of the same kind, but the last two
+ * of other kinds if `mixed`.
+ */
 void batch_make(struct thing *thing, bool mixed);
 
-/* Sets `buffers`, if the map fails to `untouched`. */
+/* Maps all members into `buffers`, whose entries stay `untouched` if the map fails. */
 gr_status batch_map(void);
 
 /* Each member has the pattern of its own seed, from this one on. */

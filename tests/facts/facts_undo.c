@@ -51,7 +51,9 @@ static bool disarm(gr_status status)
     return function && gr_last_error()->code == code;
 }
 
-/* ---- Steps: each returns what is wrong, or NULL ---------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* Each step returns what is wrong as a text, or NULL. */
 
 static unsigned seed; /* of the bytes that the batch has */
 
