@@ -63,6 +63,16 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
                  : gr_work_follow(&sync->work, stream);
 }
 
+/* A map that overwrites uses the next staging buffer, and `undo` returns to the one before. */
+static void take_turns(gr_resource *const resources[], size_t n, bool undo)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gr_turns *turns = resources[i]->sync.turns;
+        if (turns && resources[i]->flags & GR_WRITE_DISCARD)
+            turns->at = (turns->at + (undo ? turns->count - 1 : 1)) % turns->count;
+    }
+}
+
 /*
  * With frames in flight a submit need not follow CUDA's last release, so the stream does. A map
  * that overwrites waits only for the last submit that used its staging buffer: sets *drawn to its
@@ -73,7 +83,7 @@ GR_COLD static gr_status begin_turn(const gr_resource *resource, uint64_t *drawn
     const struct gr_sync *sync = &resource->sync;
     const struct gr_turns *turns = sync->turns;
     if (resource->flags & GR_WRITE_DISCARD && sync->acquire && sync->acquire->timeline)
-        *drawn = turns->of[gr_turns_next(turns)].drawn;
+        *drawn = turns->of[turns->at].drawn;
     if (!*drawn || is_in_order(sync, 0, stream))
         return GR_OK;
     const gr_semaphore_point point =
@@ -86,6 +96,7 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 {
     struct waits waits;
     waits.n = 0;
+    take_turns(resources, n, false);
     for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = &resources[i]->sync;
         uint64_t drawn = sync->drawn;
@@ -98,12 +109,14 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 
 /*
  * Records an event after the waits and copies that the stream already contains. These follow the
- * last release of the resource, so the event is after this release, too.
+ * last release of the resource, so the event is after this release, too. The staging buffer of the
+ * last release becomes the newest one again.
  */
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
+    take_turns(resources, n, true);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
 }

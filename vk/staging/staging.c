@@ -152,8 +152,6 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
     if (!resource->sync.owes)
         owe_nothing(staging);
     GR_TRY(reserve(staging));
-    if (resource->flags & GR_WRITE_DISCARD)
-        staging->turns.at = gr_turns_next(&staging->turns);
     resource->ptr = staging->own ? staging->own : slot_ptr(staging);
     if (!gr_resource_reads(resource))
         return GR_OK;
