@@ -95,9 +95,14 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
     return status;
 }
 
+/* Waits of two streams come one after the other: either could take the signal of the other. */
 gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
+    if (!gr_stream_is_same(semaphore->passed.stream, stream))
+        GR_TRY(gr_work_follow(&semaphore->passed, stream));
+    if (number <= semaphore->waited)
+        return GR_OK;
     GR_TRY(gr_event_create(&semaphore->passed.event));
     GR_TRY(semaphore->ops->wait(&point, 1, stream));
     semaphore->waited = number;
@@ -107,11 +112,7 @@ gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream str
 gr_status gr_sync_wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
     GR_LOCKED(&semaphore->lock);
-    if (number > semaphore->waited)
-        return gr_sync_consume(semaphore, number, stream);
-    return gr_stream_is_same(semaphore->passed.stream, stream)
-               ? GR_OK
-               : gr_work_follow(&semaphore->passed, stream);
+    return gr_sync_consume(semaphore, number, stream);
 }
 
 gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent earlier,

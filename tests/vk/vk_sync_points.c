@@ -165,6 +165,30 @@ VULKAN_TEST(binary_semaphores_order_submits_and_maps)
     free_pair(&pair);
 }
 
+/*
+ * The first stream has not begun its wait when the second one enqueues the next.
+ *
+ * Catches: the second wait took the first signal, and the first one waited for ever, because the
+ * second signal was to come after it.
+ */
+VULKAN_TEST(waits_of_two_streams_for_a_binary_semaphore_come_in_order)
+{
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_BINARY);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (int i = 0; i < 4; i++) {
+        const CUstream stream = i % 2 ? fx.other : fx.stream;
+        fill_in(begin_submit(resource), resource, i, NULL);
+        if (stream == fx.stream)
+            gate_open_after(gate_put(stream), 10);
+        fill_and_release(must_make(gr_map(resource, stream)), 0x40 + i);
+    }
+    check_read_after(resource, begin_submit(resource), 0x43);
+    CU(CtxSynchronize());
+    free_pair(&pair);
+}
+
 VULKAN_TEST(describe_names_the_kind_and_value_of_a_semaphore)
 {
     char text[256];
