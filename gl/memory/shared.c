@@ -55,10 +55,25 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
+/* A map waits only for a signal that OpenGL has accepted. */
+static gr_status signal_cuda(struct gl_timeline *t, gr_resource *const resources[], size_t n)
+{
+    gr_semaphore *acquire = resources[0]->sync.acquire;
+    uint64_t number;
+    GR_TRY(gr_sync_next_signal(acquire, &number));
+    const gr_status status =
+        gl_timeline_enqueue(t, true, acquire->timeline ? number : 0, resources, n);
+    if (status != GR_OK)
+        gr_sync_skip_signal(acquire);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        resources[i]->sync.drawn = number;
+    t->under_way |= status == GR_OK;
+    return status;
+}
+
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
     struct gl_timeline *t = timeline_of(resources[0]);
-    gr_status status = GR_OK;
     /*
      * A binary semaphore can be signalled again only after OpenGL has waited for the signal of
      * CUDA. If that signal never came, because a map failed or a ring dropped the frame, the thread
@@ -68,16 +83,11 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
         glFinish();
         return GR_OK;
     }
-    for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
-        uint64_t value;
+    for (size_t done = 0, count; done < n; done += count) {
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
-        status = gr_sync_signal_by_commands(resources + done, count, &value);
-        if (status == GR_OK) {
-            gl_timeline_enqueue(t, true, value, resources + done, count);
-            t->under_way = true;
-        }
+        GR_TRY(signal_cuda(t, resources + done, count));
     }
-    return status;
+    return GR_OK;
 }
 
 static bool waits_in_thread(const gr_resource *resource)
@@ -101,8 +111,12 @@ static gr_status wait_for_cuda(gr_resource *const resources[], size_t n)
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
         if (!gr_sync_wait_by_commands(resources + done, count, &value))
             continue;
-        gl_timeline_enqueue(t, false, value, resources + done, count);
-        t->under_way = false;
+        GR_TRY(gr_sync_wait_for_retaken(resources[done]->sync.release));
+        t->under_way = gl_timeline_enqueue(t, false, value, resources + done, count) != GR_OK;
+        if (t->under_way) {
+            gr_sync_skip_wait(resources[done]->sync.release);
+            return gr_last_error()->status;
+        }
     }
     return GR_OK;
 }

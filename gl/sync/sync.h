@@ -68,10 +68,11 @@ const char *gl_timeline_text(const struct gl_timeline *timeline);
 /*
  * If `signal`, signals `acquire` in the commands of the context and flushes them; otherwise makes
  * later commands of the context wait for `release`. `value` is 0 for binary semaphores. The n
- * resources, at most GR_BATCH, are released to CUDA or acquired from it.
+ * resources, at most GR_BATCH, are released to CUDA or acquired from it. Error: GR_ERR_GL, and
+ * nothing was signalled or waits.
  */
-void gl_timeline_enqueue(const struct gl_timeline *timeline, bool signal, uint64_t value,
-                         gr_resource *const resources[], size_t n);
+gr_status gl_timeline_enqueue(const struct gl_timeline *timeline, bool signal, uint64_t value,
+                              gr_resource *const resources[], size_t n);
 
 /* ---- The private Vulkan device: private_vulkan.c --------------------------------------------- */
 

@@ -212,13 +212,15 @@ const char *gl_timeline_text(const struct gl_timeline *t)
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-void gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t value,
-                         gr_resource *const resources[], size_t n)
+/* Without the check CUDA would wait for ever for a signal that OpenGL has not accepted. */
+gr_status gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t value,
+                              gr_resource *const resources[], size_t n)
 {
     const GLuint semaphore = t->names->semaphores[signal ? 0 : 1];
     GLuint buffer_count = 0, texture_count = 0, buffers[GR_BATCH], textures[GR_BATCH];
     GLenum layouts[GR_BATCH];
     GLuint64 of_gl = value;
+    GL_SAVED(before, GL_SAVE(ERRORS));
     for (size_t i = 0; i < n; i++) {
         if (resources[i]->is_image) {
             layouts[texture_count] = GL_LAYOUT_GENERAL_EXT;
@@ -229,10 +231,15 @@ void gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t valu
     }
     if (t->waits == GL_WAITS_TIMELINE)
         glSemaphoreParameterui64vEXT(semaphore, TIMELINE_SEMAPHORE_VALUE_NV, &of_gl);
-    if (!signal) {
-        glWaitSemaphoreEXT(semaphore, buffer_count, buffers, texture_count, textures, layouts);
-        return;
-    }
-    glSignalSemaphoreEXT(semaphore, buffer_count, buffers, texture_count, textures, layouts);
-    glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
+    (signal ? glSignalSemaphoreEXT : glWaitSemaphoreEXT)(semaphore, buffer_count, buffers,
+                                                         texture_count, textures, layouts);
+    if (signal)
+        glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
+    const GLenum error = gl_errors_take();
+    const char *call = signal ? "glSignalSemaphoreEXT" : "glWaitSemaphoreEXT";
+    return error == GL_NO_ERROR ? GR_OK
+                                : GL_FAIL(error, call,
+                                          "%s: OpenGL refused %s: glFinish() and "
+                                          "cuStreamSynchronize() order both sides, too.",
+                                          gr_call, call);
 }

@@ -62,13 +62,8 @@ bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t
     return pending;
 }
 
-gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
+void gr_sync_skip_wait(gr_semaphore *release)
 {
-    uint64_t number = 0;
-    gr_semaphore *acquire = resources[0]->sync.acquire;
-    GR_TRY(acquire ? gr_sync_next_signal(acquire, &number) : GR_OK);
-    *value = acquire && acquire->timeline ? number : 0;
-    for (size_t i = 0; i < n; i++)
-        resources[i]->sync.drawn = number;
-    return GR_OK;
+    GR_LOCKED(&release->lock);
+    release->waited -= !release->timeline;
 }

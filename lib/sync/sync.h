@@ -357,13 +357,12 @@ void gr_sync_skip_signal(gr_semaphore *acquire);
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release);
 
 /*
- * For graphics APIs that take commands on this thread, and n resources with the same semaphores.
- * gr_sync_signal_by_commands() sets *value to the signal of `acquire` that the next map of each
- * resource waits for, or to 0 for a binary semaphore. gr_sync_wait_by_commands() sets *value to the
- * value of `release` that the graphics API must wait for; false if there is nothing to wait for.
+ * For graphics APIs that take commands on this thread, and n resources with the same semaphores:
+ * sets *value to the value of `release` that the graphics API must wait for, or to 0 for a binary
+ * semaphore; false if there is nothing to wait for. gr_sync_skip_wait() takes it back.
  */
-gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
 bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
+void gr_sync_skip_wait(gr_semaphore *release);
 
 /*
  * Waits for the last work of an unmapped resource, and sets its semaphores; NULL means none. The

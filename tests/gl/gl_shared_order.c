@@ -64,6 +64,30 @@ ORDER_TEST(opengl_writes_after_cuda_read, WAYS)
     CU(MemFree(out));
 }
 
+/*
+ * Catches: the map enqueued the wait for a signal that OpenGL had refused, and the stream waited
+ * for ever.
+ */
+ORDER_TEST(refused_signals_and_waits_are_reported, WAYS - 1)
+{
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        if (!pretend_refused_use())
+            skip("semaphores are not simulated");
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, GL_INVALID_ENUM,
+                    "glSignalSemaphoreEXT");
+        gr_buffer *buffer = must_map(resource);
+        kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, seed, fx.stream);
+        ck_assert(pretend_refused_use());
+        assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, GL_INVALID_ENUM,
+                     "glWaitSemaphoreEXT");
+        assert_gl_clean();
+        CU(StreamSynchronize(fx.stream));
+        assert_gl_pattern(gl_copy_of(gr_gl_name(resource), SIZE), SIZE, seed);
+        assert_ok(gr_buffer_release(must_map(resource)));
+    }
+}
+
 /* ---- OpenGL reads or writes late ------------------------------------------------------------- */
 
 ORDER_TEST(cuda_reads_after_opengl_wrote, WAYS)

@@ -24,6 +24,9 @@ bool pretend_has(const char *extension);
  */
 bool pretend_refusals(unsigned taken, unsigned refused);
 
+/* Makes OpenGL refuse the next signal or wait. False if semaphores are not simulated. */
+bool pretend_refused_use(void);
+
 /*
  * The numbers of signals and waits issued to OpenGL, of the objects in their barriers, and of
  * existing semaphores.
