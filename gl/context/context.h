@@ -32,6 +32,7 @@ struct gl_context {
     bool es;                   /* an OpenGL ES context */
     int version;               /* such as 45 for OpenGL 4.5, or 32 for OpenGL ES 3.2 */
     bool direct;               /* the context has direct state access */
+    bool tells_targets;        /* GL_TEXTURE_TARGET; not in compatibility contexts of Mesa (22.3) */
     bool compatibility;        /* a compatibility context, the only kind with pixel transfer */
     bool storage;              /* the context has immutable buffer storage */
     bool labels;               /* objects can have labels (GL_KHR_debug) */

@@ -62,6 +62,7 @@ static bool has_shaders(const struct gl_context *context)
 static void query_context(struct gl_context *context)
 {
     const bool es = context->es = !epoxy_is_desktop_gl();
+    const char *vendor = (const char *)glGetString(GL_VENDOR);
     GLint profile = 0;
     gl_native_find_display(&context->native);
     context->version = epoxy_gl_version();
@@ -70,6 +71,8 @@ static void query_context(struct gl_context *context)
     context->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     context->direct =
         !es && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
+    context->tells_targets =
+        context->direct && (!context->compatibility || (vendor && strstr(vendor, "NVIDIA")));
     context->storage =
         context->version >= 44 ||
         epoxy_has_gl_extension(es ? "GL_EXT_buffer_storage" : "GL_ARB_buffer_storage");

@@ -277,7 +277,7 @@ static bool get_bindings(GLint bound[TARGET_COUNT])
 unsigned int gl_direct_target(unsigned int name, const struct gl_context *context)
 {
     GLint target = 0;
-    if (context->direct && !context->compatibility)
+    if (context->tells_targets)
         glGetTextureParameteriv(name, GL_TEXTURE_TARGET, &target);
     return (unsigned)target;
 }

@@ -99,7 +99,7 @@ const struct gl_target *gl_target_of(unsigned int target);
 
 /*
  * Returns the target of a texture, which exists; 0 if OpenGL reports it only by binding the
- * texture. Mesa (22.3) refuses the query in compatibility contexts.
+ * texture.
  */
 unsigned int gl_direct_target(unsigned int name, const struct gl_context *context);
 
