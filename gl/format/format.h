@@ -30,6 +30,12 @@ struct gl_format {
     unsigned int transfer_format, transfer_type;
 };
 
+/* Whether the values are integers, not fractions. */
+static inline bool gl_format_is_integer(const struct gl_format *f)
+{
+    return !f->normalized && f->format != CU_AD_FORMAT_HALF && f->format != CU_AD_FORMAT_FLOAT;
+}
+
 /* Returns the row of a format; NULL if the table does not list the format. */
 const struct gl_format *gl_format_of(unsigned int internal);
 

@@ -96,24 +96,25 @@ static int query(const struct gl_attachment *a, unsigned int what)
  */
 static bool describe_colour(struct gl_attachment *a)
 {
-    const int red = query(a, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE);
-    const int green = query(a, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE);
-    const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
-    const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
     const GLenum internal = (GLenum)a->internal;
+    a->mask = GL_COLOR_BUFFER_BIT;
+    a->read = gl_format_of(internal);
+    a->exact = a->read && gl_format_has_image_units(a->read);
+    a->resolved = internal;
+    if (a->exact) /* the name says it all: six queries less */
+        return true;
+    int sizes[4]; /* of red, green, blue and alpha */
+    for (GLenum i = 0; i < 4; i++)
+        sizes[i] = query(a, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE + i);
     /* with these formats, the query of the NVIDIA driver (580) is an OpenGL error */
     const bool is_snorm = internal >= GL_RED_SNORM && internal <= GL_RGBA16_SNORM;
     const GLenum component = is_snorm ? GL_SIGNED_NORMALIZED
                                       : (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
-    const int sizes[] = {red, green, blue, alpha};
-    int bits = red > green ? red : green;
-    if (bits == 0)
-        return false;
-    a->read = gl_colour_format_of(component, blue || alpha ? 4 : green ? 2 : 1, &bits);
+    const int channels = sizes[2] || sizes[3] ? 4 : sizes[1] ? 2 : 1;
+    int bits = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
+    a->read = bits ? gl_colour_format_of(component, channels, &bits) : NULL;
     if (!a->read)
         return false;
-    a->mask = GL_COLOR_BUFFER_BIT;
-    a->numbers = component == GL_INT || component == GL_UNSIGNED_INT;
     a->exact = true;
     a->is_blitted = component == GL_SIGNED_NORMALIZED;
     for (int i = 0; i < 4 && component != GL_FLOAT && !a->is_blitted; i++)
@@ -171,7 +172,6 @@ static bool describe_depth(struct gl_attachment *a)
         return false;
     a->mask = depth ? GL_DEPTH_BUFFER_BIT : GL_STENCIL_BUFFER_BIT;
     a->read = gl_format_of(depth ? GL_DEPTH_COMPONENT32F : GL_STENCIL_INDEX8);
-    a->numbers = !depth;
     if (depth_bits == 0) {
         a->resolved = GL_STENCIL_INDEX8;
         return true;
@@ -200,8 +200,9 @@ static bool query_object(struct gl_attachment *a, int type, const struct gl_cont
         a->target = gl_texture_target(a->object, context);
     if (!a->target)
         return true;
-    if (type == GL_TEXTURE) {
+    if (type == GL_TEXTURE)
         a->level = query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL);
+    if (type == GL_TEXTURE && a->target->target != GL_TEXTURE_2D) {
         a->layer = query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER);
         a->face = (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE);
         a->layered = query(a, GL_FRAMEBUFFER_ATTACHMENT_LAYERED);

@@ -362,7 +362,7 @@ static gr_status fetch_parts(struct fetch *f)
         p->conversion.target = &p->pixels;
         attachments[i] = (struct gr_attachment){.tensor = p->tensor,
                                                 .options = &p->conversion,
-                                                .numbers = p->attachment.numbers,
+                                                .numbers = gl_format_is_integer(p->attachment.read),
                                                 .distance = p->is_distance ? &p->distance : NULL};
     }
     return gr_fetch_attachments(&f->use, attachments, f->n, fill_staging, f);

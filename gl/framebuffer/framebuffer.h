@@ -28,7 +28,6 @@ struct gl_attachment {
      * rule before OpenGL 4.2; its shaders do not.
      */
     bool is_blitted;
-    bool numbers;      /* whether the values are integers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */
     int sample;        /* the one to read, counted from 1; 0: all of them, resolved */

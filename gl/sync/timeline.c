@@ -212,7 +212,6 @@ const char *gl_timeline_text(const struct gl_timeline *t)
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* Without the check CUDA would wait for ever for a signal that OpenGL has not accepted. */
 gr_status gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t value,
                               gr_resource *const resources[], size_t n)
 {
@@ -235,7 +234,7 @@ gr_status gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t
                                                          texture_count, textures, layouts);
     if (signal)
         glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
-    const GLenum error = gl_errors_take();
+    const GLenum error = gl_errors_take(); /* without the signal, CUDA would wait for ever */
     const char *call = signal ? "glSignalSemaphoreEXT" : "glWaitSemaphoreEXT";
     return error == GL_NO_ERROR ? GR_OK
                                 : GL_FAIL(error, call,

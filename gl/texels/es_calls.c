@@ -18,11 +18,6 @@ struct pixels {
     bool is_packed; /* has the channels and type of the image; otherwise four channels */
 };
 
-static bool is_integer(const struct gl_format *f)
-{
-    return !f->normalized && f->format != CU_AD_FORMAT_HALF && f->format != CU_AD_FORMAT_FLOAT;
-}
-
 static bool is_offered(const struct gl_format *f, GLenum format, GLenum type)
 {
     GLint offered_format = 0, offered_type = 0;
@@ -31,7 +26,7 @@ static bool is_offered(const struct gl_format *f, GLenum format, GLenum type)
     if ((GLenum)offered_format == format && (GLenum)offered_type == type)
         return true;
     /* OpenGL ES can read every image with such components so */
-    if (is_integer(f))
+    if (gl_format_is_integer(f))
         return format == GL_RGBA_INTEGER && (type == GL_INT || type == GL_UNSIGNED_INT);
     return format == GL_RGBA && type != GL_HALF_FLOAT;
 }
@@ -39,7 +34,7 @@ static bool is_offered(const struct gl_format *f, GLenum format, GLenum type)
 /* Chooses from what the framebuffer offers that is bound for reading. False: nothing suits. */
 static bool choose(const struct gl_format *f, struct pixels *p)
 {
-    const bool integer = is_integer(f);
+    const bool integer = gl_format_is_integer(f);
     const bool is_signed = f->format == CU_AD_FORMAT_SIGNED_INT8 ||
                            f->format == CU_AD_FORMAT_SIGNED_INT16 ||
                            f->format == CU_AD_FORMAT_SIGNED_INT32;

@@ -86,7 +86,8 @@ TEST(the_type_of_signed_normalized_attachments_is_not_queried)
 
 TEST(an_error_of_a_query_is_reported)
 {
-    assert_fails(fetch_untyped(attachment_rgba8), GR_ERR_GL, GL_INVALID_OPERATION,
+    const struct attachment_format *rgb10_a2 = &attachment_formats[4];
+    assert_fails(fetch_untyped(rgb10_a2), GR_ERR_GL, GL_INVALID_OPERATION,
                  "could not read the attachment GL_COLOR_ATTACHMENT0");
     assert_gl_clean();
 }
