@@ -15,6 +15,8 @@ import pytest
 
 from conftest import run_python
 
+pytestmark = pytest.mark.program
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 

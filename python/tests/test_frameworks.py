@@ -11,6 +11,8 @@ import pytest
 
 from conftest import run_python
 
+pytestmark = pytest.mark.program
+
 MATRIX = Path(__file__).resolve().parents[1] / "frameworks.py"
 NAMES = ("NumPy", "CUDA Python", "Numba")
 

@@ -12,6 +12,8 @@ import pytest
 
 from conftest import run_python
 
+pytestmark = pytest.mark.program
+
 
 # ---- Interpreters --------------------------------------------------------------------------------
 
