@@ -683,6 +683,9 @@ static unsigned long count_refusals(const struct row *row)
 /* On the software driver 212 and 267, of which Vulkan needs 48; other drivers make other calls. */
 #define FEWEST_FAULTS 100
 
+GROUP("faults", add_vulkan_case)
+TAG("alone")
+
 TEST_UNLESS(no_faults, a_call_succeeds_after_any_fault, 2)
 {
     transport = _i ? &by_copy : &by_interop;
@@ -701,6 +704,8 @@ TEST_UNLESS(no_faults, a_call_succeeds_after_any_fault, 2)
     ck_assert_uint_ge(calls, FEWEST_FAULTS);
     assert_calls(calls);
 }
+
+GROUP("rows", add_vulkan_case)
 
 /* ---- In the child of fork() ------------------------------------------------------------------ */
 

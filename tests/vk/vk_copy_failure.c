@@ -9,6 +9,7 @@
 #include "tests/support/child_check.h"
 
 GROUP("frames in flight after a kernel that failed", add_vulkan_case)
+TAG("alone")
 
 #define FRAMES 4
 
