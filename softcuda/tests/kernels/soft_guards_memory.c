@@ -15,6 +15,7 @@
 #define GRANULE ((size_t)2 << 20)
 
 GROUP("accesses that miss", add_case)
+TAG("alone")
 
 #define KERNEL "driver: kernel write_at accessed address 0x"
 

@@ -11,6 +11,7 @@
 #define LARGE_SHARED 49152
 
 GROUP("shared memory", add_case)
+TAG("alone")
 
 #define SHARED_KERNEL "driver: kernel write_shared_at accessed address 0x"
 
