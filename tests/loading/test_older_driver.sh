@@ -16,15 +16,11 @@ if [ -z "$driver" ]; then cannot "fault_driver.so was not built"; fi
 enter_work_folder
 
 export FAULT_DRIVER_TARGET="${GR_CUDA_DRIVER:-soft}" GR_CUDA_DRIVER="$driver"
-for test in bad_context events external tensor threads vk_sync; do
+# The groups with the tag "bytes" convert more formats by the same calls.
+export CK_EXCLUDE_TAGS=bytes
+for test in bad_context events external publish tensor threads vk_sync; do
     check "CUDA 11.2: test_$test" 0 env FAULT_DRIVER_CUDA=11020 "$(built test_$test)" &&
         says out '100%: Checks: '
-done
-# The groups left out, table and packed formats, convert more formats by the same calls.
-for group in buffers order rings formats layers copies levels linear refusals 'before the map' \
-    strides vulkan_shapes vulkan yuv to_yuv yuv_rules; do
-    check "CUDA 11.2: test_publish, $group" 0 env FAULT_DRIVER_CUDA=11020 CK_RUN_CASE="$group" \
-        "$(built test_publish)" && says out '100%: Checks: '
 done
 check "no memory pools: test_tensor_copy" 0 env FAULT_DRIVER_LACKS=cuMemAllocAsync, \
     "$(built test_tensor_copy)" && says out '100%: Checks: '
