@@ -501,8 +501,8 @@ fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|S
     in_prototype = !/;$/
     next
 }
-/^static inline (const gr_cuda_api \*gr_cuda|void gr_error_print)\(.*\)$/ {
-    sub(/^static inline /, "")
+/^(static inline const gr_cuda_api \*gr_cuda|GR_INLINE .*)\(.*\)$/ {
+    sub(/^(static inline|GR_INLINE) /, "")
     names = ""
     synopsis = prototype($0) ";\n"
     fresh = 0

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +26,14 @@ extern "C" {
 #define GR_API __attribute__((visibility("default")))
 #else
 #define GR_API
+#endif
+
+/*
+ * Begins an inline function, which each C file compiles for itself. The library exports the same
+ * function for other languages. Their binding generators see it if they define GR_INLINE as empty.
+ */
+#ifndef GR_INLINE
+#define GR_INLINE static inline
 #endif
 
 /*
@@ -54,6 +63,19 @@ template <typename T, size_t rest> inline T gr_init_of()
 }
 }
 #endif
+
+/*
+ * Does the same as GR_INIT(), for languages without macros: sets the `size` bytes of a struct to 0,
+ * and its first field, struct_size, to `size`. `size` is that of the struct in the calling program.
+ * Does nothing if `object` is NULL.
+ */
+GR_INLINE void gr_init_struct(void *object, size_t size)
+{
+    if (!object || size < sizeof(size))
+        return;
+    memset(object, 0, size);
+    memcpy(object, &size, sizeof(size));
+}
 
 /*
  * Declares a field that a release adds to a struct: GR_NEW_FIELD(bool) more. The field begins after
@@ -140,7 +162,7 @@ typedef struct gr_error {
 GR_API const gr_error *gr_last_error(void);
 
 /* Prints the calling thread's last error in one line: "what: message (call: CODE_NAME)". */
-static inline void gr_error_print(FILE *stream, const char *what)
+GR_INLINE void gr_error_print(FILE *stream, const char *what)
 {
     const gr_error *last = gr_last_error();
     if (!stream)

@@ -159,7 +159,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  */
 #define GR_STREAM(stream) gr_stream_or_default(stream)
 
-static inline CUstream gr_stream_or_default(CUstream stream)
+/* The same for languages without macros, to which the default stream is GR_STREAM_LEGACY. */
+GR_INLINE CUstream gr_stream_or_default(CUstream stream)
 {
     return stream ? stream : GR_STREAM_DEFAULT;
 }

@@ -3,6 +3,8 @@
 #ifndef GR_TESTS_HEADERS_H
 #define GR_TESTS_HEADERS_H
 
+#include <stdio.h>
+
 typedef void (*anything)(void);
 
 /* The number of public functions. */
@@ -22,6 +24,9 @@ extern "C" {
  */
 void cxx_functions(anything *functions);
 int cxx_scope(void);
+
+/* For inline_symbols.c: checks the inline functions as symbols. Prints the last error to `file`. */
+void check_inline_symbols(FILE *file);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,7 @@
 #include <grinterop/egl.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include <check.h>
 
@@ -34,6 +35,27 @@ START_TEST(c_and_cxx_see_the_same_functions)
 #include "tests/api/functions.def"
     ck_assert_uint_eq(i, FUNCTION_COUNT);
     ck_assert_int_eq(cxx_scope(), 1);
+}
+END_TEST
+
+START_TEST(inline_functions_are_symbols)
+{
+    char text[512] = "", same[512] = "";
+    ck_assert_int_eq(gr_log_add((gr_log_level)-1, NULL, NULL), GR_ERR_INVALID_VALUE);
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    check_inline_symbols(file);
+    rewind(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, file), 0);
+    fclose(file);
+    snprintf(same, sizeof(same), "elsewhere: %s (gr_log_add)\n", gr_last_error()->message);
+    ck_assert_str_eq(text, same);
+    gr_clear_error();
+
+    gr_map_options made, usual = GR_INIT(gr_map_options);
+    memset(&made, 7, sizeof(made));
+    gr_init_struct(&made, sizeof(made));
+    ck_assert_mem_eq(&made, &usual, sizeof(made));
 }
 END_TEST
 
@@ -92,6 +114,7 @@ int main(void)
     Suite *suite = suite_create("headers");
     TCase *all = tcase_create("headers");
     tcase_add_test(all, c_and_cxx_see_the_same_functions);
+    tcase_add_test(all, inline_functions_are_symbols);
     tcase_add_test(all, flags_equal_those_of_the_cuda_driver);
     tcase_add_test(all, each_status_has_its_name);
     tcase_add_test(all, the_library_version_has_three_numbers);
