@@ -50,6 +50,12 @@ fn make_buffer(vulkan: &VulkanHeadless) -> gr_vk_buffer_desc {
     vk!(vulkan, void vkGetBufferMemoryRequirements(device => VkDevice, buffer => VkBuffer,
         &mut needs => *mut VkMemoryRequirements));
 
+    let mut types = VkPhysicalDeviceMemoryProperties::default();
+    vk!(vulkan, void vkGetPhysicalDeviceMemoryProperties(
+        vulkan.info().physical_device => VkPhysicalDevice,
+        &mut types => *mut VkPhysicalDeviceMemoryProperties));
+    let of_device =
+        |i: &u32| needs.memoryTypeBits >> i & types.memoryTypes[*i as usize].propertyFlags & 1 == 1;
     let dedicated =
         VkMemoryDedicatedAllocateInfo { sType: 1000127001, buffer, ..Default::default() };
     let export = VkExportMemoryAllocateInfo {
@@ -61,7 +67,7 @@ fn make_buffer(vulkan: &VulkanHeadless) -> gr_vk_buffer_desc {
         sType: 5,
         pNext: (&export as *const VkExportMemoryAllocateInfo).cast(),
         allocationSize: needs.size,
-        memoryTypeIndex: needs.memoryTypeBits.trailing_zeros(),
+        memoryTypeIndex: (0..types.memoryTypeCount).find(of_device).expect("device memory"),
     };
     vk!(vulkan, vkAllocateMemory(device => VkDevice, &allocate => *const VkMemoryAllocateInfo,
         ptr::null() => None, &mut memory => *mut VkDeviceMemory));

@@ -1546,6 +1546,8 @@ pub type VkCommandPool = *mut VkCommandPool_T;
 pub type VkAccessFlags = VkFlags;
 pub type VkImageCreateFlags = VkFlags;
 pub type VkImageUsageFlags = VkFlags;
+pub type VkMemoryHeapFlags = VkFlags;
+pub type VkMemoryPropertyFlags = VkFlags;
 pub type VkPipelineStageFlags = VkFlags;
 pub type VkQueryPipelineStatisticFlags = VkFlags;
 pub type VkBufferCreateFlags = VkFlags;
@@ -1582,6 +1584,26 @@ impl Default for VkBufferMemoryBarrier {
     }
 }
 pub type PFN_vkVoidFunction = ::core::option::Option<unsafe extern "C" fn()>;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct VkMemoryHeap {
+    pub size: VkDeviceSize,
+    pub flags: VkMemoryHeapFlags,
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct VkMemoryType {
+    pub propertyFlags: VkMemoryPropertyFlags,
+    pub heapIndex: u32,
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct VkPhysicalDeviceMemoryProperties {
+    pub memoryTypeCount: u32,
+    pub memoryTypes: [VkMemoryType; 32usize],
+    pub memoryHeapCount: u32,
+    pub memoryHeaps: [VkMemoryHeap; 16usize],
+}
 #[repr(C)]
 pub struct VkSubmitInfo {
     pub sType: VkStructureType,
