@@ -22,6 +22,9 @@
  * Layers      GR_ALL_LAYERS as `layer`: one tensor has all N layers of an array, the 6 faces of a
  *             cube map, or 6 for each cube. It is (N,H,W), (N,H,W,C), or in GR_LAYOUT_CHW
  *             (N,C,H,W), with N also if it is 1. YUV is one layer.
+ * Tiles       gr_publish_options.columns: the image, its rectangle, or `target` is a picture of N
+ *             tiles, such as the views of N cameras. The tensor is (N,H,W) and so on, as for
+ *             layers, and one kernel converts all tiles.
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
  *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
  *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr. Packed
@@ -205,14 +208,26 @@ typedef struct gr_publish_options {
      */
     gr_ring *ring;
     unsigned timeout_ms;
+
+    /*
+     * The number of tiles in a row of tiles. Tile 0 is at row 0, column 0, and tile `columns` is
+     * above it in OpenGL. With `flip` the whole picture is flipped: tile 0 is the first of the
+     * highest row of tiles in OpenGL, where renderers of tiles count from, and each tile is
+     * upright. The width is that of `columns` tiles, the height that of all rows of tiles. A
+     * publish leaves the pixels of tiles missing in the last row as they are. A buffer needs
+     * `target`, which describes the whole picture. Not for YUV, 3D images and GR_ALL_LAYERS. 0: no
+     * tiles.
+     */
+    unsigned columns;
 } gr_publish_options;
 
 /*
  * Maps a resource, writes a tensor to it, and releases the resource.
  *
  * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE is written through linear memory,
- * with one more copy. A rectangle of a write_discard image is refused, because the map loses the
- * other texels: use gr_map() and gr_buffer_publish() to write all of them.
+ * with one more copy. A rectangle, or a last row of tiles with gaps, of a write_discard image is
+ * refused, because the map loses the other texels: use gr_map() and gr_buffer_publish() to write
+ * all of them.
  *
  * For the next frame of a ring `resource` is NULL. The call acquires a slot in `stream`, writes the
  * tensor to it, and hands it over. After an error it cancels the slot; in GR_RING_NEWEST the unread

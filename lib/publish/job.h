@@ -72,6 +72,12 @@ struct gr_job_side {
     uint32_t channels;
     uint32_t layer;    /* of a layered surface: the first one */
     int32_t left, top; /* in a surface: the first byte of each row, and the first row */
+    /*
+     * If slices are tiles of one slice: how many a row of tiles has, otherwise 0; the distance to
+     * the next tile of a row, and to the next row of tiles; the first row of the first tile.
+     */
+    uint32_t columns;
+    int32_t across, down, first;
     /* the stored value that means 1: 1 for floats, and for integers that are plain numbers */
     float unit;
     float lowest; /* for integers of 8 and 16 bits: the range of the values, to 1 or to a number */

@@ -378,9 +378,21 @@ template <int S> INLINE void load_two_rows(const side &s, int x, int y, int next
     }
 }
 
+/* Replaces the coordinates in a tile by those in its picture. */
+INLINE void leave_tile(const side &s, int *x, int *y, int *z)
+{
+    if (s.columns == 0)
+        return;
+    const unsigned tile = static_cast<unsigned>(*z), row = tile / s.columns;
+    *x += static_cast<int>(tile - row * s.columns) * s.across;
+    *y += static_cast<int>(row) * s.down + s.first;
+    *z = 0;
+}
+
 /* Loads N pixels, which is 4 or 1. */
 template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, ELEMENT *to)
 {
+    leave_tile(s, &x, &y, &z);
     if (N == PIXELS)
         load_four<S>(s, x, y, z, to);
     else
@@ -390,6 +402,7 @@ template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int
 template <int S, int N>
 INLINE void store_pixels(const side &s, int x, int y, int z, const ELEMENT *from)
 {
+    leave_tile(s, &x, &y, &z);
     if (N == PIXELS)
         store_four<S>(s, x, y, z, from);
     else

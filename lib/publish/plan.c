@@ -146,8 +146,10 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
 static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to)
 {
     /* the height of a picture with stacked planes is not a dimension of its shape */
+    const bool tiles = from->columns || to->columns; /* whose extents were checked */
     GR_REFUSE_IF(
-        from->width != to->width || from->height != to->height || from->depth != to->depth,
+        !tiles &&
+            (from->width != to->width || from->height != to->height || from->depth != to->depth),
         "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x %lld x "
         "%lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the dimensions "
         "have another meaning.",
@@ -311,7 +313,8 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
 /* Whether address and strides are multiples of `to`, a power of two. */
 static bool aligned(const struct gr_job_side *side, size_t to)
 {
-    const uint64_t all = side->base | (uint64_t)side->row | (uint64_t)side->slice;
+    const uint64_t all = side->base | (uint64_t)side->row | (uint64_t)side->slice |
+                         (uint64_t)(side->across * side->pixel);
     return all % to == 0;
 }
 
@@ -334,7 +337,8 @@ static enum gr_job_access access_of(const struct gr_job_side *side)
 }
 
 /* Larger elements are copied in `parts` of 4 bytes. */
-static void fill_side(struct gr_job_side *side, const struct gr_picture *p, bool parts)
+static void fill_side(struct gr_job_side *side, const struct gr_picture *p,
+                      const struct gr_picture *other, bool flip, bool parts)
 {
     const size_t size = gr_dtype_size(p->dtype);
     const struct range range = range_of(p->dtype);
@@ -365,6 +369,12 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p, bool
         side->channels = (uint32_t)(size / 4);
         side->channel = 4;
     }
+    if (p->columns) {
+        side->columns = p->columns;
+        side->across = (int32_t)other->width;
+        side->down = (int32_t)(flip ? -other->height : other->height);
+        side->first = (int32_t)(flip ? p->height - other->height : 0);
+    }
     side->access = p->in_array ? GR_JOB_STRIDED : access_of(side);
 }
 
@@ -377,8 +387,8 @@ void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr
     side->layer = layer;
     side->left = (int32_t)(picture->x * picture->pixel);
     side->top = (int32_t)picture->y;
-    side->access =
-        place == GR_JOB_SURFACE && (size_t)side->left % wide == 0 ? GR_JOB_PACKED : GR_JOB_STRIDED;
+    const size_t lefts = (size_t)side->left | (size_t)(side->across * picture->pixel);
+    side->access = place == GR_JOB_SURFACE && lefts % wide == 0 ? GR_JOB_PACKED : GR_JOB_STRIDED;
 }
 
 void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice)
@@ -500,14 +510,15 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
         return refuse_types(from, to);
     GR_TRY(check_reach(from, elements));
     GR_TRY(check_reach(to, elements));
-    fill_side(&job->from, from, elements);
-    fill_side(&job->to, to, elements);
+    fill_side(&job->from, from, to, o->flip, elements);
+    fill_side(&job->to, to, from, o->flip, elements);
     if (is_yuv)
         gr_yuv_plan(job, to->is_yuv ? to : from, to->is_yuv, o);
     job->raw_fill = raw_of(to, job->alpha_f64);
-    job->width = (uint32_t)from->width;
-    job->height = (uint32_t)from->height;
-    job->depth = (uint32_t)from->depth;
+    const struct gr_picture *all = from->columns ? to : from;
+    job->width = (uint32_t)all->width;
+    job->height = (uint32_t)all->height;
+    job->depth = (uint32_t)all->depth;
     if (!is_yuv && !from->in_array && !to->in_array)
         join_rows(job);
     plan->kernel = choose_kernel(job, from, to, same);
@@ -534,8 +545,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv && !from->packed &&
                       !to->packed && !(plan->job.steps & values);
-    plan->copies = same && !plan->job.steps && from->channels == to->channels &&
-                   is_copyable(from) && is_copyable(to);
+    plan->copies = same && !plan->job.steps && from->channels == to->channels && !from->columns &&
+                   !to->columns && is_copyable(from) && is_copyable(to);
     if (plan->copies)
         return GR_OK;
     return plan_kernel(from, to, same, options, plan);

@@ -150,8 +150,8 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     if (w->planned->sides.is_part && !w->fetch && (resource->flags & GR_WRITE_DISCARD))
         return gr_fail(GR_ERR_STATE,
                        "The image was registered write_discard, so the map loses the texels "
-                       "outside of the rectangle: register it read_write, or map it and write all "
-                       "of it by gr_buffer_publish().");
+                       "outside of the rectangle or the tiles: register it read_write, or map it "
+                       "and write all of it by gr_buffer_publish().");
     return w->planned->sides.is_known ? prepare(w, resource) : GR_OK;
 }
 
@@ -262,6 +262,8 @@ static gr_status launch_beside_array(struct work *w)
     const struct gr_picture beside = in_memory(w, memory, pitch);
     if (w->fetch)
         status = copy(w, &beside);
+    else if (mapped->columns && w->planned->plan.job.depth % mapped->columns)
+        status = gr_launch_copy(mapped, &beside, w->stream); /* texels that no tile writes */
     if (status == GR_OK)
         status = launch_on_memory(w, &beside);
     if (status == GR_OK && !w->fetch)

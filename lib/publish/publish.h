@@ -42,6 +42,7 @@ struct gr_picture {
     size_t array_slice; /* in the CUDA array: the first slice, pixel and row of the picture */
     int64_t x, y;
     int64_t width, height, depth;
+    unsigned columns; /* of tiles, which are the slices of the other picture; 0: no tiles */
     unsigned channels;
     int64_t pixel, row, slice, channel; /* bytes to the next pixel, row, slice and channel */
     struct gr_job_chroma chroma;
@@ -84,7 +85,7 @@ struct gr_publish_sides {
     bool is_known; /* false: only a map can show what the image is, and nothing is described */
     enum gr_slices slices;
     struct gr_region region; /* the part of an image */
-    bool is_part;            /* the region is less than the level */
+    bool is_part;            /* the region is less than the level, or tiles are missing */
     unsigned arrays;         /* more than 1: each layer has one, and `mapped` that of the first */
 };
 

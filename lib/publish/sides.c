@@ -54,8 +54,30 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
         u = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
     if (o->chroma_v)
         v = shape_of(o->chroma_v, "`chroma_v`", GR_LAYOUT_SHAPE);
-    return gr_picture_read(shaped, o->chroma ? &u : NULL, o->chroma_v ? &v : NULL, sides->slices,
-                           &sides->tensor);
+    return gr_picture_read(shaped, o->chroma ? &u : NULL, o->chroma_v ? &v : NULL,
+                           o->columns ? GR_LAYERS : sides->slices, &sides->tensor);
+}
+
+/* Makes the mapped side a picture of tiles. */
+static gr_status divide(const gr_publish_options *o, struct gr_publish_sides *sides)
+{
+    const struct gr_picture *tile = &sides->tensor;
+    struct gr_picture *mapped = &sides->mapped;
+    const int64_t columns = o->columns, rows = (tile->depth + columns - 1) / columns;
+    GR_REFUSE_IF(mapped->is_yuv, "%s, which has no tiles: publish RGB, or set `columns` to 0.",
+                 GR_SENTENCE(mapped));
+    GR_REFUSE_IF(mapped->width != columns * tile->width || mapped->height != rows * tile->height,
+                 "%s, and %s: %lld tile%s of %lld x %lld in %lld column%s need %lld x %lld, but "
+                 "there are %lld x %lld. Choose another number of `columns`, or %s.",
+                 GR_SENTENCE(tile), GR_PHRASE(mapped), (long long)tile->depth,
+                 gr_s((size_t)tile->depth), (long long)tile->width, (long long)tile->height,
+                 (long long)columns, gr_s(o->columns), (long long)(columns * tile->width),
+                 (long long)(rows * tile->height), (long long)mapped->width,
+                 (long long)mapped->height,
+                 mapped->is_image ? "a rectangle" : "another shape of `target`");
+    mapped->columns = o->columns;
+    sides->is_part = sides->is_part || tile->depth % columns;
+    return GR_OK;
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -182,6 +204,9 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
     sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
                     : o->layer == GR_ALL_LAYERS ? GR_LAYERS
                                                 : GR_ONE_SLICE;
+    GR_REFUSE_IF(o->columns && sides->slices != GR_ONE_SLICE,
+                 "`columns` is set, but tiles are in one layer of a 2D image: leave it 0, or set "
+                 "`layer` to that layer.");
     sides->is_known = gr_image_info_if_known(resource, &info);
     if (!sides->is_known && !buffer)
         return GR_OK;
@@ -226,8 +251,8 @@ static gr_status describe_buffer(size_t size, const struct gr_shaped *tensor,
 static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
                               const gr_publish_options *o)
 {
-    const bool as_picture = o->bgr || o->flip || o->scale || o->scale_f64 || o->bias ||
-                            o->bias_f64 || o->srgb || o->chroma;
+    const bool as_picture = o->columns || o->bgr || o->flip || o->scale || o->scale_f64 ||
+                            o->bias || o->bias_f64 || o->srgb || o->chroma;
     return !as_picture && tensor->layout == buffer->layout && tensor->ndim == buffer->ndim &&
            memcmp(tensor->shape, buffer->shape, tensor->ndim * sizeof(tensor->shape[0])) == 0;
 }
@@ -241,10 +266,14 @@ static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
     GR_REFUSE_IF(has_rectangle(o),
                  "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave them "
                  "0, and describe a part of it by an offset, a shape and strides.");
+    GR_REFUSE_IF(o->columns && !o->target,
+                 "`columns` is set, but `target` is NULL: describe the whole picture of tiles in "
+                 "the buffer by `target`.");
     GR_TRY(describe_buffer(size, tensor, o, &shaped));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, sides));
-        return gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped);
+        GR_TRY(gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped));
+        return o->columns ? divide(o, sides) : GR_OK;
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
@@ -294,5 +323,5 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
     GR_TRY(read_tensor(&shaped, options, sides));
     /* integers have the same meaning on both sides */
     sides->tensor.is_number = sides->mapped.is_number;
-    return GR_OK;
+    return options->columns ? divide(options, sides) : GR_OK;
 }

@@ -874,7 +874,7 @@ def publish(
     shape: _Shape | None = None, dtype: _Dtype = None, strides: _Strides = None,
     wait_event: _Event = None, timeout: _Number = None, x: _Int = 0, y: _Int = 0, width: _Int = 0,
     height: _Int = 0, high_bits: bool | None = None,
-    chroma_position: Literal["center", "left", "top_left"] = "center",
+    chroma_position: Literal["center", "left", "top_left"] = "center", columns: _Int = 0,
 ) -> None:
     """Writes a tensor to graphics memory, converted to its format, in one pass on the GPU.
 
@@ -914,6 +914,10 @@ def publish(
         wait_event: An event that `stream` waits for first.
         timeout: Seconds to wait for a slot of a Ring; None waits forever.
         x, y, width, height: A rectangle of the image. 0 as a size extends it to the edge.
+        columns: How many tiles a row of the picture has. The tensor has all N tiles: (N, H, W),
+            (N, H, W, C), or (N, C, H, W) by layout='chw'. Tile 0 is at x, y, and with `flip` the
+            left one of the last row of tiles, the highest in OpenGL. A buffer needs the `shape` of
+            the whole picture.
 
     Raises:
         InvalidValueError: Shapes, channels or options do not fit; the message has both shapes.
@@ -942,7 +946,7 @@ def fetch_framebuffer(
     matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: _Int = 0,
     high_bits: bool | None = None,
     chroma_position: Literal["center", "left", "top_left"] = "center",
-    sample: _Int = 0,
+    sample: _Int = 0, columns: _Int = 0,
 ) -> None:
     """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
     order.
@@ -966,7 +970,8 @@ def fetch_framebuffer(
             same effect as changing reverse_z. scale=1000 / 65535 makes millimetres in uint16 of metres.
             For an orthographic projection: scale=far - near and bias=near.
         layout, bgr, flip, scale, bias, alpha, srgb, matrix, full_range, bits, high_bits,
-            chroma_position, wait_event: As for fetch(). A dict takes no scale and no bias.
+            chroma_position, wait_event, columns: As for fetch(). A dict takes no scale and no bias.
+            Cameras in tiles: fetch_framebuffer(0, batch, columns=8, flip=True, ...).
         staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per
             pixel and attachment are enough. With in_flight, calls overlap. Without `staging`,
             the library keeps four buffers for the OpenGL context.

@@ -200,7 +200,7 @@ extern const struct named formats[];
  * The parameters of a METH_FASTCALL | METH_KEYWORDS function: their names, which end with NULL, the
  * number of those that may be positional, and the number of those that are required.
  */
-#define MOST_PARAMETERS 27
+#define MOST_PARAMETERS 31
 struct parameters {
     Py_ssize_t positional, required;
     const char *names[MOST_PARAMETERS + 1];

@@ -20,6 +20,7 @@ struct given {
     PyObject *target, *tensor, *stream, *layout, *bgr, *flip, *scale, *bias, *alpha, *srgb;
     PyObject *matrix, *full_range, *bits, *level, *layer, *offset, *shape, *dtype, *strides;
     PyObject *wait_event, *timeout, *x, *y, *width, *height, *high_bits, *chroma_position;
+    PyObject *columns;
 };
 
 /*
@@ -91,6 +92,7 @@ static bool flags_of_options(const struct given *given, gr_publish_options *to)
            read_as("x", given->x, UNSIGNED(&to->x)) && read_as("y", given->y, UNSIGNED(&to->y)) &&
            read_as("width", given->width, UNSIGNED(&to->width)) &&
            read_as("height", given->height, UNSIGNED(&to->height)) &&
+           read_as("columns", given->columns, UNSIGNED(&to->columns)) &&
            read_as("bgr", given->bgr, TRUTH(&to->bgr)) &&
            read_as("flip", given->flip, TRUTH(&to->flip)) &&
            read_as("srgb", given->srgb, TRUTH(&to->srgb)) &&
@@ -279,10 +281,11 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
     static struct parameters parameters = {
         .positional = 2,
         .required = 2,
-        .names = {"target", "tensor", "stream", "layout", "bgr",        "flip",           "scale",
-                  "bias",   "alpha",  "srgb",   "matrix", "full_range", "bits",           "level",
-                  "layer",  "offset", "shape",  "dtype",  "strides",    "wait_event",     "timeout",
-                  "x",      "y",      "width",  "height", "high_bits",  "chroma_position"}};
+        .names = {"target",  "tensor",     "stream",          "layout", "bgr",    "flip",
+                  "scale",   "bias",       "alpha",           "srgb",   "matrix", "full_range",
+                  "bits",    "level",      "layer",           "offset", "shape",  "dtype",
+                  "strides", "wait_event", "timeout",         "x",      "y",      "width",
+                  "height",  "high_bits",  "chroma_position", "columns"}};
     struct given given;
     PyObject *tensor, *result = NULL;
     work->options.options = GR_INIT(gr_publish_options);
@@ -520,11 +523,11 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&O&OO&:fetch_framebuffer",
+    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&O&OO&O&:fetch_framebuffer",
                NAMES("framebuffer", "tensor", "stream", "attachment", "x", "y", "width", "height",
                      "near", "far", "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha",
                      "srgb", "wait_event", "staging", "rectangle", "matrix", "full_range", "bits",
-                     "high_bits", "chroma_position", "sample"),
+                     "high_bits", "chroma_position", "sample", "columns"),
                GL_NAME(&framebuffer), &object, &given.stream, &attachment, UNSIGNED(&options.x),
                UNSIGNED(&options.y), UNSIGNED(&options.width), UNSIGNED(&options.height),
                FLOAT(&options.z_near), FLOAT(&options.z_far), TRUTH(&options.reverse_z),
@@ -533,7 +536,7 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
                &given.wait_event, &staging, &rectangle, &given.matrix,
                TRUTH(&conversion.options.full_range), UNSIGNED(&conversion.options.bits),
                TRUTH(&conversion.options.high_bits), &given.chroma_position,
-               UNSIGNED(&options.sample)) ||
+               UNSIGNED(&options.sample), UNSIGNED(&conversion.options.columns)) ||
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;

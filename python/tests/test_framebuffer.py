@@ -45,6 +45,16 @@ def test_rectangle_is_read_as_float_planes(framebuffer, cuda):
         read(framebuffer, (2, 5), "f4", cuda, rectangle=(1, 1, 5, 2), x=1)
 
 
+def test_tiles_are_read_as_a_batch(egl, cuda):
+    egl.make_current()
+    screen = gl.Screen(8, 4)
+    pixels = np.random.default_rng(7).integers(0, 256, (4, 8, 4), "u1")
+    gl.write_texture(screen.texture, 8, 4, pixels.tobytes())
+    batch = read(screen.name, (8, 2, 2, 3), "u1", cuda, columns=4, flip=True)
+    tiles = pixels[::-1].reshape(2, 2, 4, 2, 4).swapaxes(1, 2).reshape(8, 2, 2, 4)
+    assert (batch == tiles[..., :3]).all()
+
+
 @pytest.mark.parametrize("far, distance", [(100, 1 / (0.5 / 0.25 + 0.5 / 100)), (math.inf, 0.5)])
 def test_depth_is_read_as_distances(framebuffer, cuda, far, distance):
     assert (read(framebuffer, (4, 8), "f4", cuda, attachment="depth") == 0.5).all()

@@ -122,6 +122,25 @@ def test_a_tensor_has_all_layers(egl, cuda, target, layers):
         )
 
 
+def test_tiles_of_a_picture_are_a_batch(picture, cuda):
+    batch = noise(3, 2, 4, 4)  # the fourth tile is missing
+    before = texels(picture).copy()
+    grinterop.publish(picture, batch, stream=cuda, columns=2)
+    after = texels(picture).copy()
+    assert (after[:2] == np.hstack(batch[:2])).all() and (after[2:, :4] == batch[2]).all()
+    assert (after[2:, 4:] == before[2:, 4:]).all()
+    planes = np.zeros((4, 4, 2, 4), "f4")
+    grinterop.fetch(picture, planes, stream=cuda, columns=2, layout="chw", flip=True)
+    cuda.sync()
+    tiles = after[::-1].reshape(2, 2, 2, 4, 4).transpose(0, 2, 4, 1, 3).reshape(4, 4, 2, 4)
+    assert (planes == tiles / np.float32(255)).all()
+    refuses(
+        ValueError,
+        lambda: grinterop.publish(picture, batch, stream=cuda, columns=3),
+        match="3 tiles of 4 x 2 in 3 columns need 12 x 2",
+    )
+
+
 def test_float_planes_are_published(picture, cuda):
     array = noise(4, 8, 3, dtype="f4")
     planes = np.ascontiguousarray(array.transpose(2, 0, 1))[None]

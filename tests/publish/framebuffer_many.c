@@ -45,6 +45,33 @@ TEST(they_are_read_with_one_map, 2)
     ck_assert_mem_eq(fetched, expected, (size_t)WIDTH * 3 * 4);
 }
 
+/* Six tiles of 6 x 3 pixels in three columns, or five of them, and the same by glReadPixels(). */
+TEST(tiles_are_read_with_one_call, 4)
+{
+    enum { TILE_WIDTH = 6, TILE_HEIGHT = 3, COLUMNS = 3, ROW = TILE_WIDTH * 4 };
+    const bool flip = _i % 2;
+    const int64_t shape[] = {_i / 2 ? 5 : 6, TILE_HEIGHT, TILE_WIDTH, 4};
+    const gr_publish_options conversion =
+        GR_INIT(gr_publish_options, .columns = COLUMNS, .flip = flip);
+    const gr_framebuffer_options o =
+        GR_INIT(gr_framebuffer_options, .x = 1, .y = 1, .width = COLUMNS * TILE_WIDTH,
+                .height = 2 * TILE_HEIGHT, .conversion = &conversion);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    need_publish_kernels();
+    draw_pattern(attachment_rgba8);
+    gr_tensor *to = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, shape, NULL);
+    assert_ok(gr_fetch_framebuffer(framebuffer, to, &o, fx.stream));
+    download_tensor(to);
+    read_reference(attachment_rgba8, expected);
+    for (int64_t i = 0; i < shape[0] * TILE_HEIGHT; i++) {
+        const int64_t row = i / TILE_HEIGHT / COLUMNS * TILE_HEIGHT + i % TILE_HEIGHT;
+        const int64_t y = 1 + (flip ? 2 * TILE_HEIGHT - 1 - row : row);
+        const int64_t x = 1 + i / TILE_HEIGHT % COLUMNS * TILE_WIDTH;
+        ck_assert_mem_eq(fetched + i * ROW, expected + (y * WIDTH + x) * 4, ROW);
+    }
+    tensors_end();
+}
+
 TEST(wrong_arguments_are_refused)
 {
     GR_AUTO(gr_resource) *staging = gr_create_gl_buffer(800, GR_READ_ONLY, NULL);

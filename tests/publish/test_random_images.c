@@ -46,9 +46,11 @@ struct object {
     bool unknown[LEVELS][LAYERS]; /* the contents are undefined */
 };
 
-/* A rectangle of a level, in `layers` layers. */
+/* A rectangle of a level, in `layers` layers; or `tiles` tiles in it, if `columns` is not 0. */
 struct part {
     unsigned level, layer, layers, x, y, width, height;
+    unsigned columns, rows, tiles;
+    bool flip;
 };
 
 static struct object objects[OBJECTS];
@@ -59,7 +61,7 @@ static char notes[NOTES][160];
 static unsigned long long all_steps, publishes, maps[GR_TRANSPORT_ANY];
 static bool kernels;
 static CUdeviceptr staging;
-static unsigned char bytes[MOST_BYTES];
+static unsigned char bytes[MOST_BYTES], tiled[MOST_BYTES];
 static float floats[MOST_BYTES];
 
 static unsigned any(unsigned n)
@@ -144,6 +146,32 @@ static void move(struct object *o, const struct part *p, bool compare)
         if (!compare && p->width == all.width && p->height == all.height)
             *unknown = false;
     }
+}
+
+/* Moves between the tiles and the picture in `bytes`. */
+static void move_tiles(const struct object *o, const struct part *p, bool to_tiles)
+{
+    const size_t texel = image_texel_bytes(o->image.format);
+    const unsigned height = p->height / p->rows, width = p->width / p->columns;
+    for (unsigned i = 0; i < p->tiles * height; i++) {
+        const unsigned tile = i / height, row = tile / p->columns * height + i % height;
+        const unsigned x = tile % p->columns * width, y = p->flip ? p->height - 1 - row : row;
+        unsigned char *at = bytes + ((size_t)y * p->width + x) * texel;
+        unsigned char *of_tile = tiled + i * width * texel;
+        memcpy(to_tiles ? of_tile : at, to_tiles ? at : of_tile, width * texel);
+    }
+}
+
+/* Puts the tiles into the picture that the model has, in `bytes`. */
+static void add_tiles(const struct object *o, const struct part *p)
+{
+    const size_t texel = image_texel_bytes(o->image.format), row = p->width * texel;
+    const unsigned char *model = o->texels[p->level][p->layer];
+    for (unsigned y = 0; y < p->height; y++) {
+        const size_t at = (size_t)(p->y + y) * image_width(&o->image, p->level) + p->x;
+        memcpy(bytes + y * row, model + at * texel, row);
+    }
+    move_tiles(o, p, false);
 }
 
 static void forget(struct object *o)
@@ -538,6 +566,19 @@ static gr_dtype dtype_of(const struct image_format *f)
     return f->kind == IMAGE_DEPTH ? GR_DTYPE_F32 : image_dtype(f);
 }
 
+/* Makes tiles of the part, whose missing tiles must keep known texels. */
+static void divide(const struct hold *h, struct part *p)
+{
+    const unsigned columns = 1 + any(3), rows = 1 + any(3), missing = any(columns);
+    const bool all = h->flags & GR_WRITE_DISCARD || h->object->unknown[p->level][p->layer];
+    if (p->width < columns || p->height < rows || (all && (p->width % columns || p->height % rows)))
+        return;
+    p->width -= p->width % columns, p->height -= p->height % rows;
+    p->columns = columns, p->rows = rows, p->flip = any(2);
+    p->tiles = columns * rows - (all ? 0 : missing);
+    note(" %u tiles in %u x %u%s,", p->tiles, columns, rows, p->flip ? " from above" : "");
+}
+
 /* Selects the part of a publish, and whether it has floats, where they lose nothing. */
 static struct part any_part(const struct hold *h, gr_publish_options *options, bool *as_floats)
 {
@@ -553,12 +594,14 @@ static struct part any_part(const struct hold *h, gr_publish_options *options, b
         p.x = any(p.width), p.y = any(p.height);
         p.width = 1 + any(p.width - p.x), p.height = 1 + any(p.height - p.y);
     }
+    if (kernels && !all && !is_buffer(o) && i->target->target != GL_TEXTURE_3D && any(3) == 0)
+        divide(h, &p);
     if (is_buffer(o))
         options->offset = p.x;
     else
-        *options =
-            GR_INIT(gr_publish_options, .level = p.level, .x = p.x, .y = p.y, .width = p.width,
-                    .height = p.height, .layer = all ? GR_ALL_LAYERS : p.layer);
+        *options = GR_INIT(gr_publish_options, .level = p.level, .x = p.x, .y = p.y,
+                           .width = p.width, .height = p.height, .columns = p.columns,
+                           .flip = p.flip, .layer = all ? GR_ALL_LAYERS : p.layer);
     note(" %d, level %u, layer %u of %u, %ux%u at %u,%u%s", slot(o), p.level, p.layer, p.layers,
          p.width, p.height, p.x, p.y, *as_floats ? ", as floats" : "");
     return p;
@@ -574,15 +617,23 @@ static void publish(struct hold *h, bool fetch)
         return;
     note("%s", fetch ? "fetch" : "publish");
     const struct part p = any_part(h, &options, &as_floats);
-    const size_t size = part_size(o, &p), moved = as_floats ? sizeof(float) * size : size;
-    const int64_t shape[] = {options.layer == GR_ALL_LAYERS ? p.layers
-                                                            : image_slices(&o->image, p.level),
-                             p.height, p.width, image_channels(f)};
-    void *data = as_floats ? (void *)floats : bytes;
+    const unsigned tiles = p.columns * p.rows;
+    const size_t whole_size = part_size(o, &p),
+                 size = tiles ? whole_size / tiles * p.tiles : whole_size;
+    const size_t moved = as_floats ? sizeof(float) * size : size;
+    const int64_t shape[] = {tiles                            ? p.tiles
+                             : options.layer == GR_ALL_LAYERS ? p.layers
+                                                              : image_slices(&o->image, p.level),
+                             tiles ? p.height / p.rows : p.height,
+                             tiles ? p.width / p.columns : p.width, image_channels(f)};
+    unsigned char *elements = tiles ? tiled : bytes;
+    void *data = as_floats ? (void *)floats : elements;
     const bool on_host = any(2);
-    new_pattern(o, bytes, size);
+    new_pattern(o, bytes, whole_size);
+    if (tiles)
+        move_tiles(o, &p, true);
     for (size_t k = 0; as_floats && k < size; k++)
-        floats[k] = (float)bytes[k] / 255;
+        floats[k] = (float)elements[k] / 255;
     if (fetch)
         memset(data, 0xEE, moved);
     CU(MemcpyHtoDAsync(staging, data, moved, fx.other));
@@ -608,7 +659,9 @@ static void publish(struct hold *h, bool fetch)
     if (h->flags & GR_WRITE_DISCARD)
         forget(o);
     for (size_t k = 0; as_floats && fetch && k < size; k++)
-        bytes[k] = (unsigned char)(floats[k] * 255 + 0.5f);
+        elements[k] = (unsigned char)(floats[k] * 255 + 0.5f);
+    if (tiles)
+        add_tiles(o, &p);
     move(o, &p, fetch);
 }
 
