@@ -54,6 +54,7 @@ static const struct bench_goal goals[] = {
      "percent_of_copy", NULL, true, 80},
     {"buffer to NV12|to P016|to P010|to NV16|to YUV420|to YUV422|to YUV444|to YUYV", NULL,
      "percent_of_copy", NULL, true, 60},
+    {"to 64 tiles", NULL, "ratio_whole", NULL, false, 1.1},
     {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 24, distance", NULL, "ratio_alone", NULL,
      false, 1.08},
     {"RGBA8 and depth 24", NULL, "ratio_alone", NULL, false, 1.10},

@@ -26,6 +26,7 @@ struct publish_kind {
     unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
     bool fetch;             /* the textures are fetched to the tensors */
     bool linear;            /* OpenGL buffers of RGBA8 pixels instead of textures */
+    unsigned columns;       /* and rows of tiles in 1024 x 1024, or one picture; 0: other sizes */
     unsigned bits;          /* of YUV, in the high bits; 0: all */
     unsigned slots, group;  /* rings: their slots, and the frames per call */
     bool texture;           /* one texture instead of a ring */

@@ -63,11 +63,17 @@ gr_tensor *publish_tensor(const struct publish_kind *kind)
                                                           : height;
     const int64_t flat[] = {rows, width};
     const bool planes = kind->layout == GR_LAYOUT_CHW || kind->layout == GR_LAYOUT_YUV444;
-    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
-                                        .layout = kind->layout, .ndim = channels ? 3 : 2,
-                                        .shape = !channels ? flat
-                                                 : planes  ? chw
-                                                           : hwc);
+    const int64_t n = kind->columns,
+                  tiles[] = {n * n, channels, height / (n + !n), width / (n + !n)};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = kind->dtype, .layout = kind->layout,
+                .ndim = n          ? 4
+                        : channels ? 3
+                                   : 2,
+                .shape = n           ? tiles
+                         : !channels ? flat
+                         : planes    ? chw
+                                     : hwc);
     return make_tensor(&desc);
 }
 
@@ -164,6 +170,7 @@ static gr_publish_options options_of(unsigned i)
     return GR_INIT(gr_publish_options, .chroma = publish.chroma[i][0],
                    .chroma_v = publish.chroma[i][1], .bits = publish.kind->bits,
                    .high_bits = publish.kind->bits != 0,
+                   .columns = publish.kind->columns > 1 ? publish.kind->columns : 0,
                    .target = publish.kind->linear ? &publish.pixels : NULL);
 }
 
@@ -317,6 +324,10 @@ static void measure(const struct bench_row *row)
         publish_measure(row, one_block, names, VALUES, publish.pairs,
                         publish.frames > publish.pairs ? publish.frames : publish.pairs);
     const double gpu = result->values[GPU].of.median, copy = result->values[COPY].of.median;
+    static double whole; /* of the row before, the same picture without tiles */
+    if (publish.kind->columns > 1 && whole > 0)
+        bench_set_number(result, "ratio_whole", gpu / whole);
+    whole = gpu;
     bench_set_number(result, "gb_per_s", bytes / gpu / 1e3);
     bench_set_number(result, "percent_of_copy",
                      100 * (bytes / gpu) / ((double)publish.target_bytes * 2 / copy));
@@ -324,7 +335,8 @@ static void measure(const struct bench_row *row)
 
 static void measure_tensor(const void *row)
 {
-    publish.size = publish_sizes[bench_size];
+    const bool fixed = ((const struct publish_kind *)row)->columns;
+    publish.size = fixed ? (struct publish_size){1024, 1024} : publish_sizes[bench_size];
     publish_make(row);
     timing.begin = bench_cuda_event();
     timing.end = bench_cuda_event();
@@ -353,6 +365,8 @@ const struct publish_kind publish_tensor_rows[] = {
     TENSOR("NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
     TENSOR("YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
     TENSOR("YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
+    FETCH("to CHW f32", GR_DTYPE_F32, GR_LAYOUT_CHW, 3, 12, 1, .columns = 1, .one_size = true),
+    FETCH("to 64 tiles", GR_DTYPE_F32, GR_LAYOUT_CHW, 3, 12, 1, .columns = 8, .one_size = true),
     FETCH("to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
     FETCH("buffer to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2, .linear = true),
     FETCH("to P016", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1),
