@@ -42,6 +42,7 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
     if (region) {
         e.size.row = region->width * element.bytes;
         e.size.rows = region->height;
+        e.size.slices = region->depth;
     }
     e.width = e.size.row / element.bytes;
     e.bytes = e.width * stored_element(r).bytes * e.size.rows * e.size.slices;
@@ -268,7 +269,7 @@ static size_t sources_of(const struct gl_resource *r,
             .format = r->format,
             .name = r->name,
             .level = (int)level,
-            .layer = (int)part->layer,
+            .layer = (int)(part->layer + part->z),
             .layers = (int)(e.size.slices * part->layers),
             .is_region = region,
             .x = (int)part->x,
@@ -342,7 +343,7 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     const struct gr_copy_side memory = gr_copy_linear(a->depth ? a->depth : at, e.size);
     CUarray array;
     GR_TRY(gr_level_array(a->layers[layer], level, &array));
-    struct gr_copy_side side = gr_copy_array(array, 0);
+    struct gr_copy_side side = gr_copy_array(array, region ? region->z : 0);
     side.x = region ? region->x * (e.size.row / e.width) : 0;
     side.y = region ? region->y : 0;
     GR_TRY(a->depth && up ? a->convert_depth(r, at, texels, up, stream) : GR_OK);

@@ -67,6 +67,7 @@ static gr_status check_conversion(const struct part *p)
                         : o->target                             ? "target"
                         : o->ring || o->timeout_ms              ? "ring` or `timeout_ms"
                         : o->x || o->y || o->width || o->height ? "x`, `y`, `width` or `height"
+                        : o->z || o->depth || o->layers         ? "layers`, `z` or `depth"
                                                                 : NULL;
     if (!field)
         return GR_OK;

@@ -57,8 +57,9 @@ typedef struct gr_framebuffer_options {
     bool reverse_z;
 
     /*
-     * The conversion, also to YUV. level, layer, offset, target, ring, timeout_ms and the rectangle
-     * must be 0. NULL: no conversion. Scale and bias apply to distances, too.
+     * The conversion, also to YUV and of tiles. level, layer, layers, offset, target, ring,
+     * timeout_ms and the rectangle with z and depth must be 0. NULL: no conversion. Scale and bias
+     * apply to distances, too.
      */
     const gr_publish_options *conversion;
 

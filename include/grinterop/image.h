@@ -199,12 +199,20 @@ typedef struct gr_linear_desc {
     /* Bytes from one row to the next, of texels or of compressed blocks. 0: no padding. */
     size_t pitch;
 
-    /* Bytes from one slice of a 3D image to the next, a multiple of `pitch`. 0: no padding. */
+    /* Bytes from one slice or layer to the next, a multiple of `pitch`. 0: no padding. */
     size_t slice;
+
+    /* Of a 3D image: the first slice, and the number of slices. A depth of 0: up to the last one.
+     */
+    unsigned z, depth;
+
+    /* The number of layers, from that of the call on. 0: one. */
+    unsigned layers;
 } gr_linear_desc;
 
 /*
- * Copies one whole level and layer from or to the image, in stream order.
+ * Copies one whole level and layer from or to the image, or several layers, or some slices, in
+ * stream order.
  *
  *     gr_buffer_copy_to_linear(image, 0, 0, &GR_INIT(gr_linear_desc, .host = pixels), stream);
  *     gr_cuda()->StreamSynchronize(stream);
@@ -216,10 +224,9 @@ typedef struct gr_linear_desc {
  *          memory may block the thread
  *
  * Errors: those of every function that takes a buffer (top of this file), and
- *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice is invalid; or `device`
- *                           and `host` are both set, or both 0
- *     GR_ERR_STATE          the call copies into an image that was registered or mapped read_only
- *     GR_ERR_UNSUPPORTED    the format has no plain channels
+ *     GR_ERR_INVALID_VALUE  the level, a layer, the slices, the pitch or `slice` is invalid;
+ * `device` and `host` are both set, or both 0 GR_ERR_STATE          the call copies into an image
+ * that was registered or mapped read_only GR_ERR_UNSUPPORTED    the format has no plain channels
  *
  * Wraps cuMemcpy3DAsync.
  */

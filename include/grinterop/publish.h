@@ -20,8 +20,8 @@
  * Shapes      (H,W) and (H,W,C), or as the layout says, with the width and height of the image. A
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
  * Layers      GR_ALL_LAYERS as `layer`: one tensor has all N layers of an array, the 6 faces of a
- *             cube map, or 6 for each cube. It is (N,H,W), (N,H,W,C), or in GR_LAYOUT_CHW
- *             (N,C,H,W), with N also if it is 1. YUV is one layer.
+ *             cube map, or 6 for each cube; with `layers` it has so many, from `layer` on. It is
+ * (N,H,W), (N,H,W,C), or in GR_LAYOUT_CHW (N,C,H,W), with N also if it is 1. YUV is one layer.
  * Tiles       gr_publish_options.columns: the image, its rectangle, or `target` is a picture of N
  *             tiles, such as the views of N cameras. The tensor is (N,H,W) and so on, as for
  *             layers, and one kernel converts all tiles.
@@ -215,19 +215,29 @@ typedef struct gr_publish_options {
      * highest row of tiles in OpenGL, where renderers of tiles count from, and each tile is
      * upright. The width is that of `columns` tiles, the height that of all rows of tiles. A
      * publish leaves the pixels of tiles missing in the last row as they are. A buffer needs
-     * `target`, which describes the whole picture. Not for YUV, 3D images and GR_ALL_LAYERS. 0: no
+     * `target`, which describes the whole picture. Not for YUV, several slices or layers. 0: no
      * tiles.
      */
     unsigned columns;
+
+    /*
+     * For a 3D image: the first slice of the level, and the number of slices. A depth of 0 extends
+     * to the last slice. With a depth of 1 the slice is like a 2D image: the tensor may be (H,W,C),
+     * YUV or tiles.
+     */
+    unsigned z, depth;
+
+    /* For an image: the number of layers, from `layer` on. 0: one layer, without N in the shape. */
+    unsigned layers;
 } gr_publish_options;
 
 /*
  * Maps a resource, writes a tensor to it, and releases the resource.
  *
  * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE is written through linear memory,
- * with one more copy. A rectangle, or a last row of tiles with gaps, of a write_discard image is
- * refused, because the map loses the other texels: use gr_map() and gr_buffer_publish() to write
- * all of them.
+ * with one more copy. A rectangle, slices, or a last row of tiles with gaps, of a write_discard
+ * image are refused, because the map loses the other texels: use gr_map() and gr_buffer_publish()
+ * to write all of them.
  *
  * For the next frame of a ring `resource` is NULL. The call acquires a slot in `stream`, writes the
  * tensor to it, and hands it over. After an error it cancels the slot; in GR_RING_NEWEST the unread

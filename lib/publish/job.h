@@ -21,7 +21,7 @@
 enum gr_job_place {
     GR_JOB_MEMORY = 0,
     GR_JOB_SURFACE = 1,
-    GR_JOB_LAYERED = 2, /* a layered surface; `layer` is that of the first slice */
+    GR_JOB_LAYERED = 2, /* a layered surface */
     GR_JOB_VOLUME = 3   /* a surface of a 3D image */
 };
 
@@ -70,7 +70,7 @@ struct gr_job_side {
     uint32_t element;
     uint32_t bytes; /* the size of an element in bytes */
     uint32_t channels;
-    uint32_t layer;    /* of a layered surface: the first one */
+    uint32_t layer;    /* of a layered surface or a 3D image: the first one */
     int32_t left, top; /* in a surface: the first byte of each row, and the first row */
     /*
      * If slices are tiles of one slice: how many a row of tiles has, otherwise 0; the distance to

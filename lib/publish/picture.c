@@ -105,7 +105,7 @@ static gr_status find_axes(const struct gr_shaped *s, enum gr_slices slices, str
         first++, n--;
     if (n > space + 1)
         return refuse(s, "pass a view of one picture of the batch, or for an image with layers set "
-                         "`layer` to GR_ALL_LAYERS.");
+                         "`layer` to GR_ALL_LAYERS, or `layers`, and for tiles `columns`.");
     bool channels = n == space + 1;
     if (channels && s->layout == GR_LAYOUT_SHAPE && s->shape[first + space] > MOST_CHANNELS) {
         if (s->shape[first] != 1)

@@ -104,8 +104,9 @@ template <class T> INLINE T texel_read(const side &s, int x, int y, int z)
 {
     if (s.place == GR_JOB_SURFACE)
         return surf2Dread<T>(s.base, x, y);
+    z += static_cast<int>(s.layer);
     if (s.place == GR_JOB_LAYERED)
-        return surf2DLayeredread<T>(s.base, x, y, static_cast<int>(s.layer) + z);
+        return surf2DLayeredread<T>(s.base, x, y, z);
     return surf3Dread<T>(s.base, x, y, z);
 }
 
@@ -116,7 +117,7 @@ template <class T> INLINE void texel_write(const side &s, T value, int x, int y,
     else if (s.place == GR_JOB_LAYERED)
         surf2DLayeredwrite(value, s.base, x, y, static_cast<int>(s.layer) + z);
     else
-        surf3Dwrite(value, s.base, x, y, z);
+        surf3Dwrite(value, s.base, x, y, static_cast<int>(s.layer) + z);
 }
 
 /* ---- Elements in words: S bytes per element ----------------------------------------------------

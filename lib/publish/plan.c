@@ -155,8 +155,9 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
         "have another meaning.",
         GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
         (long long)from->depth, (long long)to->width, (long long)to->height, (long long)to->depth,
-        from->is_image || to->is_image ? "a rectangle, another level"
-                                       : "another shape of `target`");
+        from->in_array || to->in_array   ? "a rectangle, another level, `layers`, `z` and `depth`"
+        : from->is_image || to->is_image ? "a rectangle"
+                                         : "another shape of `target`");
     const unsigned a = channels_of(from), b = channels_of(to);
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;

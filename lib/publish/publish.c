@@ -148,10 +148,11 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     GR_TRY(plan(w, resource));
     if (w->planned->sides.is_part && !w->fetch && (resource->flags & GR_WRITE_DISCARD))
-        return gr_fail(GR_ERR_STATE,
-                       "The image was registered write_discard, so the map loses the texels "
-                       "outside of the rectangle or the tiles: register it read_write, or map it "
-                       "and write all of it by gr_buffer_publish().");
+        return gr_fail(
+            GR_ERR_STATE,
+            "The image was registered write_discard, so the map loses the texels "
+            "outside of the rectangle, slices or tiles: register it read_write, or map it "
+            "and write all of it by gr_buffer_publish().");
     return w->planned->sides.is_known ? prepare(w, resource) : GR_OK;
 }
 
@@ -171,7 +172,8 @@ static gr_status copy_arrays(const struct work *w, const struct gr_picture *othe
     CUarray array;
     mapped.depth = layer.depth = 1;
     for (unsigned i = 0; i < sides->arrays; i++) {
-        GR_TRY(resource->backend->array(resource, sides->region.level, i, &array));
+        GR_TRY(resource->backend->array(resource, sides->region.level, sides->region.layer + i,
+                                        &array));
         mapped.base = (uintptr_t)array;
         GR_TRY(copy_between(w, &mapped, &layer));
         layer.base += (uint64_t)layer.slice;
@@ -206,7 +208,7 @@ static gr_status launch_on_surface(struct work *w)
 {
     const struct gr_publish_sides *sides = &w->planned->sides;
     const struct gr_region *region = &sides->region;
-    const enum gr_job_place place = sides->slices == GR_SLICES_OF_3D     ? GR_JOB_VOLUME
+    const enum gr_job_place place = w->buffer->resource->is_3d           ? GR_JOB_VOLUME
                                     : w->buffer->resource->image.layered ? GR_JOB_LAYERED
                                                                          : GR_JOB_SURFACE;
     w->planned->plan.job.depth /= sides->arrays;
@@ -214,7 +216,8 @@ static gr_status launch_on_surface(struct work *w)
         const CUsurfObject surface = gr_buffer_surface(w->buffer, region->level, region->layer + i);
         if (!surface)
             return gr_last_error()->status;
-        gr_plan_use_surface(mapped_side(w), surface, place, region->layer, &sides->mapped);
+        gr_plan_use_surface(mapped_side(w), surface, place, (unsigned)sides->mapped.array_slice,
+                            &sides->mapped);
         GR_TRY(launch(w));
         tensor_side(w)->base += (uint64_t)tensor_side(w)->slice;
     }

@@ -82,23 +82,33 @@ static gr_status divide(const gr_publish_options *o, struct gr_publish_sides *si
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-/* Refuses a level, a layer or a rectangle that the image does not have. */
+/* Refuses a level, layers, slices or a rectangle that the image does not have. */
 static gr_status find_region(const gr_resource *resource, const gr_publish_options *o,
                              struct gr_publish_sides *sides)
 {
     struct gr_region *region = &sides->region;
     const bool all = o->layer == GR_ALL_LAYERS;
+    unsigned depth = o->depth;
     GR_TRY(gr_image_check_range(resource, o->level, all ? 0 : o->layer));
+    GR_REFUSE_IF(all && o->layers,
+                 "`layer` is GR_ALL_LAYERS, but `layers` is %u: set `layer` to the first of them.",
+                 o->layers);
+    GR_TRY(gr_image_check_slices(resource, o->level, o->z, &depth, all ? 0 : o->layer, o->layers));
     const size_t width = gr_level_extent(resource->image.width, o->level);
     const size_t height = gr_level_extent(resource->image.height, o->level);
     *region = (struct gr_region){.level = o->level,
                                  .layer = all ? 0 : o->layer,
-                                 .layers = all ? resource->image.layers : 1,
+                                 .layers = all         ? resource->image.layers
+                                           : o->layers ? o->layers
+                                                       : 1,
+                                 .z = o->z,
+                                 .depth = depth,
                                  .x = o->x,
                                  .y = o->y,
                                  .width = o->width ? o->width : width - o->x,
                                  .height = o->height ? o->height : height - o->y};
-    sides->is_part = region->width != width || region->height != height;
+    sides->is_part = region->width != width || region->height != height || o->z ||
+                     (resource->is_3d && depth != gr_level_extent(resource->image.depth, o->level));
     if (o->x < width && o->y < height && region->width <= width - o->x &&
         region->height <= height - o->y)
         return GR_OK;
@@ -108,9 +118,9 @@ static gr_status find_region(const gr_resource *resource, const gr_publish_optio
                    o->x, o->y, o->width, o->height, o->level, width, height);
 }
 
-static bool has_rectangle(const gr_publish_options *o)
+static bool has_part(const gr_publish_options *o)
 {
-    return o->x || o->y || o->width || o->height;
+    return o->x || o->y || o->width || o->height || o->z || o->depth;
 }
 
 /* A format whose texels kernels access as one word. */
@@ -161,8 +171,7 @@ static gr_status describe_image(const gr_image_info *info, enum gr_slices slices
         .y = (int64_t)region->y,
         .width = (int64_t)region->width,
         .height = (int64_t)region->height,
-        .depth = slices == GR_SLICES_OF_3D ? (int64_t)gr_level_extent(info->depth, region->level)
-                                           : (int64_t)region->layers,
+        .depth = (int64_t)region->depth * region->layers,
         .channels = info->channels,
         .pixel = (int64_t)texel,
         .channel = (int64_t)(packed ? texel : texel / info->channels),
@@ -190,7 +199,7 @@ static gr_status take_linear(const gr_buffer *buffer, const struct gr_region *r,
     p->in_array = false;
     p->row = (int64_t)buffer->pitch;
     p->slice = p->row * (int64_t)gr_level_extent(buffer->resource->image.height, r->level);
-    p->base = buffer->ptr + (uint64_t)(p->y * p->row + p->x * p->pixel);
+    p->base = buffer->ptr + (uint64_t)(r->z * p->slice + p->y * p->row + p->x * p->pixel);
     return GR_OK;
 }
 
@@ -201,12 +210,12 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
     GR_TRY(find_region(resource, o, sides));
     GR_REFUSE_IF(o->offset || o->target,
                  "`offset` and `target` are for buffers, but this is an image: omit them.");
-    sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
-                    : o->layer == GR_ALL_LAYERS ? GR_LAYERS
-                                                : GR_ONE_SLICE;
+    sides->slices = resource->is_3d && o->depth != 1         ? GR_SLICES_OF_3D
+                    : o->layer == GR_ALL_LAYERS || o->layers ? GR_LAYERS
+                                                             : GR_ONE_SLICE;
     GR_REFUSE_IF(o->columns && sides->slices != GR_ONE_SLICE,
-                 "`columns` is set, but tiles are in one layer of a 2D image: leave it 0, or set "
-                 "`layer` to that layer.");
+                 "`columns` is set, but tiles are in one layer or slice: leave it 0, or choose the "
+                 "layer by `layer` alone, and the slice by `z` and a `depth` of 1.");
     sides->is_known = gr_image_info_if_known(resource, &info);
     if (!sides->is_known && !buffer)
         return GR_OK;
@@ -214,8 +223,9 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
         GR_TRY(gr_image_query(buffer, &info));
     sides->is_known = true;
     GR_TRY(describe_image(&info, sides->slices, &sides->region, &sides->mapped));
-    if (has_rectangle(o))
-        sides->mapped.shaped.what = "the rectangle of the image";
+    if (has_part(o))
+        sides->mapped.shaped.what =
+            o->z || o->depth ? "the part of the image" : "the rectangle of the image";
     return GR_OK;
 }
 
@@ -261,11 +271,13 @@ static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
                              const gr_publish_options *o, struct gr_publish_sides *sides)
 {
     struct gr_shaped shaped;
-    GR_REFUSE_IF(o->level || o->layer,
-                 "`level` and `layer` are for images, but this is a buffer: leave them 0.");
-    GR_REFUSE_IF(has_rectangle(o),
-                 "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave them "
-                 "0, and describe a part of it by an offset, a shape and strides.");
+    GR_REFUSE_IF(
+        o->level || o->layer || o->layers,
+        "`level` and `layer` are for images, but this is a buffer: leave them and `layers` "
+        "0.");
+    GR_REFUSE_IF(has_part(o),
+                 "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave them, "
+                 "`z` and `depth` 0, and describe a part of it by an offset, a shape and strides.");
     GR_REFUSE_IF(o->columns && !o->target,
                  "`columns` is set, but `target` is NULL: describe the whole picture of tiles in "
                  "the buffer by `target`.");
@@ -301,7 +313,7 @@ gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *si
     /* the array of the level, or those of its layers */
     GR_TRY(resource->backend->array(resource, r->level, r->layer, &array));
     p->base = (uintptr_t)array;
-    p->array_slice = resource->image.layered ? r->layer : 0;
+    p->array_slice = resource->image.layered ? r->layer : r->z;
     sides->arrays = resource->image.layered ? 1 : r->layers;
     return GR_OK;
 }

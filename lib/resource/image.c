@@ -90,6 +90,32 @@ CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
     return resource->backend->mipmapped_array(resource, &array) == GR_OK ? array : NULL;
 }
 
+gr_status gr_image_check_slices(const gr_resource *resource, unsigned level, unsigned z,
+                                unsigned *depth, unsigned layer, unsigned layers)
+{
+    const gr_image_info *image = &resource->image;
+    const unsigned all = (unsigned)gr_level_extent(resource->is_3d ? image->depth : 1, level);
+    GR_REFUSE_IF(
+        !resource->is_3d && (z || *depth),
+        "`z` and `depth` are for 3D images: leave them 0, and choose layers by `layer` and "
+        "`layers`.");
+    GR_REFUSE_IF(resource->is_3d && layers,
+                 "`layers` is %u, but a 3D image has slices: choose them by `z` and `depth`.",
+                 layers);
+    GR_REFUSE_IF(layers && layers > image->layers - layer,
+                 "There are no %u layer%s from %u on: the image has %u %s%s, counted from 0.",
+                 layers, gr_s(layers), layer, image->layers, image->cube ? "face" : "layer",
+                 gr_s(image->layers));
+    GR_REFUSE_IF(
+        z >= all || *depth > all - z,
+        "There are no slices from `z` %u on with a `depth` of %u: level %u has %u slice%s, "
+        "counted from 0.",
+        z, *depth, level, all, gr_s(all));
+    if (!*depth)
+        *depth = all - z;
+    return GR_OK;
+}
+
 /* ---- Linear memory, and the copies of transports that copy ----------------------------------- */
 
 /* The alignment of levels in linear memory, for efficient copies. */

@@ -17,6 +17,13 @@ static inline size_t gr_level_extent(size_t extent, unsigned level)
     return extent ? extent : 1;
 }
 
+/*
+ * Refuses slices, or layers from an existing one on, that the level does not have. Replaces a depth
+ * of 0 by the number of slices from z on; that of images without slices becomes 1.
+ */
+gr_status gr_image_check_slices(const gr_resource *resource, unsigned level, unsigned z,
+                                unsigned *depth, unsigned layer, unsigned layers);
+
 /* Refuses an image of compressed blocks, which are no tensor. */
 gr_status gr_image_refuse_compressed(unsigned format);
 

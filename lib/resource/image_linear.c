@@ -81,14 +81,28 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
     return GR_OK;
 }
 
+/* Moves the address of the memory to the next slice. */
+static void skip_slice(const struct part *part, gr_linear_desc *memory)
+{
+    const size_t pitch = memory->pitch ? memory->pitch : part->size.row;
+    const size_t slice = memory->slice ? memory->slice : pitch * part->size.rows;
+    if (memory->host)
+        memory->host = (unsigned char *)memory->host + slice;
+    else
+        memory->device += slice;
+}
+
 static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
                             const gr_linear_desc *given, bool out, CUstream stream)
 {
     struct part part;
     gr_linear_desc memory;
+    unsigned i = 0;
     GR_TRY(gr_image_check_part(buffer, level, layer));
     GR_REFUSE_IF(!given, "The description of the linear memory is NULL.");
     GR_TRY(GR_TAKE(gr_linear_desc, &memory, given));
+    GR_TRY(gr_image_check_slices(buffer->resource, level, memory.z, &memory.depth, layer,
+                                 memory.layers));
     if (!out && !gr_resource_writes(buffer->resource))
         return gr_fail(
             GR_ERR_STATE,
@@ -98,8 +112,14 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
         stream = buffer->stream;
     GR_ENTER(&buffer->resource->context);
     GR_TRY(gr_stream_check_capture(stream));
-    GR_TRY(find_part(buffer, level, layer, &part));
-    return copy_part(&part, &memory, out, stream);
+    do {
+        GR_TRY(find_part(buffer, level, layer + i, &part));
+        part.first_slice += memory.z;
+        part.size.slices = memory.depth;
+        GR_TRY(copy_part(&part, &memory, out, stream));
+        skip_slice(&part, &memory);
+    } while (++i < memory.layers);
+    return GR_OK;
 }
 
 gr_status gr_buffer_copy_to_linear(gr_buffer *buffer, unsigned level, unsigned layer,

@@ -30,9 +30,9 @@ struct gr_staging {
     struct gr_last_work work;
 };
 
-/* A rectangle of one level of an image, in each slice of `layers` layers from `layer` on. */
+/* A rectangle of one level of an image, in `depth` slices of `layers` layers. */
 struct gr_region {
-    unsigned level, layer, layers;
+    unsigned level, layer, layers, z, depth;
     size_t x, y, width, height;
 };
 

@@ -578,17 +578,20 @@ class Buffer(_With, _Exports, _Samples):
         """Copies its bytes to `dst`, a Buffer of the same size, and returns `dst`."""
     def copy_from_image(
         self, address: _Address, level: _Int = 0, layer: _Int = 0, *, pitch: _Int = 0,
-        slice: _Int = 0, host: bool = False, stream: _Stream | None = None,
+        slice: _Int = 0, host: bool = False, stream: _Stream | None = None, z: _Int = 0,
+        depth: _Int = 0, layers: _Int = 0,
     ) -> None:
         """Copies one level and layer of the image to linear memory.
 
         Args:
             address: The address in device memory, or in host memory with `host`.
-            pitch, slice: Bytes from row to row and from slice to slice. 0: no gaps.
+            pitch, slice: Bytes from row to row and from slice or layer to the next. 0: no gaps.
             stream: None is the stream of the map.
+            z, depth: The slices of a 3D image. A depth of 0 extends them to the last one.
+            layers: How many layers, from `layer` on. 0: one.
         """
     copy_to_image = copy_from_image
-    """Copies linear memory to one level and layer of the image, like copy_from_image()."""
+    """Copies linear memory to the image, like copy_from_image()."""
     def fill(self, value: int | _Bytes, *, stream: _Stream) -> None:
         """Fills it with an int from 0 to 255, or with 1, 2 or 4 bytes of an object with the buffer
         protocol, such as bytes or a NumPy scalar.
@@ -875,6 +878,7 @@ def publish(
     wait_event: _Event = None, timeout: _Number = None, x: _Int = 0, y: _Int = 0, width: _Int = 0,
     height: _Int = 0, high_bits: bool | None = None,
     chroma_position: Literal["center", "left", "top_left"] = "center", columns: _Int = 0,
+    z: _Int = 0, depth: _Int = 0, layers: _Int = 0,
 ) -> None:
     """Writes a tensor to graphics memory, converted to its format, in one pass on the GPU.
 
@@ -918,6 +922,9 @@ def publish(
             (N, H, W, C), or (N, C, H, W) by layout='chw'. Tile 0 is at x, y, and with `flip` the
             left one of the last row of tiles, the highest in OpenGL. A buffer needs the `shape` of
             the whole picture.
+        z, depth: The slices of a 3D image. A depth of 0 extends them to the last one; one slice is
+            like a 2D image.
+        layers: How many layers the tensor has, from `layer` on. 0: one, without N in the shape.
 
     Raises:
         InvalidValueError: Shapes, channels or options do not fit; the message has both shapes.

@@ -20,7 +20,7 @@ struct given {
     PyObject *target, *tensor, *stream, *layout, *bgr, *flip, *scale, *bias, *alpha, *srgb;
     PyObject *matrix, *full_range, *bits, *level, *layer, *offset, *shape, *dtype, *strides;
     PyObject *wait_event, *timeout, *x, *y, *width, *height, *high_bits, *chroma_position;
-    PyObject *columns;
+    PyObject *columns, *z, *depth, *layers;
 };
 
 /*
@@ -93,6 +93,9 @@ static bool flags_of_options(const struct given *given, gr_publish_options *to)
            read_as("width", given->width, UNSIGNED(&to->width)) &&
            read_as("height", given->height, UNSIGNED(&to->height)) &&
            read_as("columns", given->columns, UNSIGNED(&to->columns)) &&
+           read_as("z", given->z, UNSIGNED(&to->z)) &&
+           read_as("depth", given->depth, UNSIGNED(&to->depth)) &&
+           read_as("layers", given->layers, UNSIGNED(&to->layers)) &&
            read_as("bgr", given->bgr, TRUTH(&to->bgr)) &&
            read_as("flip", given->flip, TRUTH(&to->flip)) &&
            read_as("srgb", given->srgb, TRUTH(&to->srgb)) &&
@@ -281,11 +284,12 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
     static struct parameters parameters = {
         .positional = 2,
         .required = 2,
-        .names = {"target",  "tensor",     "stream",          "layout", "bgr",    "flip",
-                  "scale",   "bias",       "alpha",           "srgb",   "matrix", "full_range",
-                  "bits",    "level",      "layer",           "offset", "shape",  "dtype",
-                  "strides", "wait_event", "timeout",         "x",      "y",      "width",
-                  "height",  "high_bits",  "chroma_position", "columns"}};
+        .names = {"target",  "tensor",     "stream",          "layout",  "bgr",    "flip",
+                  "scale",   "bias",       "alpha",           "srgb",    "matrix", "full_range",
+                  "bits",    "level",      "layer",           "offset",  "shape",  "dtype",
+                  "strides", "wait_event", "timeout",         "x",       "y",      "width",
+                  "height",  "high_bits",  "chroma_position", "columns", "z",      "depth",
+                  "layers"}};
     struct given given;
     PyObject *tensor, *result = NULL;
     work->options.options = GR_INIT(gr_publish_options);

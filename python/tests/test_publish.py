@@ -105,6 +105,10 @@ def test_a_tensor_has_all_layers(egl, cuda, target, layers):
         grinterop.fetch(image, back, stream=cuda, layer="all")
         cuda.sync()
         assert (back == array[..., ::-1]).all()
+        grinterop.publish(image, array[:2], stream=cuda, layer=1, layers=2)
+        grinterop.fetch(image, back[:1], stream=cuda, layer=2, layers=1)
+        cuda.sync()
+        assert (back[0] == array[1]).all()
         refuses(
             ValueError,
             lambda: grinterop.publish(image, array[1:], stream=cuda, layer="all"),
@@ -139,6 +143,24 @@ def test_tiles_of_a_picture_are_a_batch(picture, cuda):
         lambda: grinterop.publish(picture, batch, stream=cuda, columns=3),
         match="3 tiles of 4 x 2 in 3 columns need 12 x 2",
     )
+
+
+def test_slices_of_a_3d_image_are_published(egl, cuda):
+    egl.make_current()
+    array, back = noise(5, 4, 8, 4), np.zeros((2, 4, 8, 4), "u1")
+    with GraphicsResource.create_gl_image(
+        gl.TEXTURE_3D, gl.RGBA8, 8, 4, depth=5, flags="none", transports="copy"
+    ) as image:
+        grinterop.publish(image, array, stream=cuda)
+        grinterop.publish(image, array[0, ..., :3], stream=cuda, z=3, depth=1, alpha=0)
+        grinterop.fetch(image, back, stream=cuda, z=2, depth=2)
+        cuda.sync()
+        assert (back[0] == array[2]).all() and (back[1, ..., :3] == array[0, ..., :3]).all()
+        copy = Tensor.alloc((2, 4, 8, 4), "u1", stream=cuda)
+        with image.map(stream=cuda) as mapped:
+            mapped.copy_from_image(copy.handle, z=2, depth=2)
+        cuda.sync()
+        assert copy.tobytes() == back.tobytes()
 
 
 def test_float_planes_are_published(picture, cuda):

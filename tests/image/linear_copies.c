@@ -90,6 +90,50 @@ TEST(layers_and_faces_are_copied_with_a_pitch)
     check_pitches(&cube, 1, 3, 32, 32 * 3, false);
 }
 
+/* Two of the layers or slices, from 1 on, in memory of the host or the device. */
+TEST(ranges_of_layers_and_slices_are_copied, 6)
+{
+    static const char *const targets[] = {"2D_ARRAY", "CUBE", "3D"};
+    const gr_gl_options *const transports[] = {&by_interop, &by_copy};
+    const bool is_3d = _i / 2 == 2;
+    const size_t pitch = 64, slice = pitch * 13, row = 13 * 4, one = row * 13;
+    struct image image = image_filled("RGBA8", targets[_i / 2], 13, 13, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_make(
+        gr_from_gl_image_with(image.name, image.target->target, GR_READ_WRITE, transports[_i % 2]));
+    gr_linear_desc memory = GR_INIT(gr_linear_desc, .host = rows, .pitch = pitch, .slice = slice,
+                                    .z = is_3d, .depth = is_3d ? 2 : 0, .layers = is_3d ? 0 : 2);
+    gr_buffer *mapped = must_map_image(resource);
+    memset(rows, GUARD, sizeof(rows));
+    assert_ok(gr_buffer_copy_to_linear(mapped, 0, !is_3d, &memory, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (unsigned i = 0; i < 2; i++) {
+        image_pattern(image.format, texels, image_bytes(&image, 0),
+                      image_seed(1, 0, is_3d ? 0 : 1 + i));
+        const unsigned char *from = is_3d ? texels + (1 + i) * one : texels;
+        for (size_t y = 0; y < 13; y++) {
+            ck_assert_mem_eq(rows + i * slice + y * pitch, from + y * row, row);
+            assert_bytes(rows + i * slice + y * pitch + row, pitch - row, GUARD);
+        }
+    }
+    assert_bytes(rows + 2 * slice, slice, GUARD);
+    CUdeviceptr device;
+    CU(MemAlloc(&device, 2 * one));
+    CU(MemsetD8Async(device, 7, 2 * one, fx.stream));
+    memory = GR_INIT(gr_linear_desc, .device = device, .z = memory.z, .depth = memory.depth,
+                     .layers = memory.layers);
+    assert_ok(gr_buffer_copy_from_linear(mapped, 0, !is_3d, &memory, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_ok(gr_buffer_release(mapped));
+    for (unsigned layer = 0; layer < (is_3d ? 1 : image.layers); layer++) {
+        image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(1, 0, layer));
+        if (is_3d || layer == 1 || layer == 2)
+            memset(texels + is_3d * one, 7, one * (is_3d ? 2 : 1));
+        image_download(&image, 0, layer, got);
+        ck_assert_mem_eq(got, texels, image_bytes(&image, 0));
+    }
+    CU(MemFree(device));
+}
+
 /* Copies in both directions on a stream other than that of the map run in stream order. */
 TEST(copies_are_ordered_on_their_stream)
 {
@@ -137,6 +181,9 @@ TEST(linear_memory_that_does_not_fit_is_refused)
     both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 6), "slice");
     both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 7 + 1), "slice");
     both_fail(GR_INIT(gr_linear_desc, .host = rows, .slice = 13 * 4 * 7 - 4), "slice");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .z = 5), "level 0 has 5 slices");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .z = 3, .depth = 3), "`depth` of 3");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .layers = 1), "a 3D image has slices");
     assert_ok(gr_buffer_release(buffer));
     CU(MemFree(device));
 }

@@ -19,6 +19,8 @@ TEST(wrong_options_are_refused)
     const gr_publish_options timeout = GR_INIT(gr_publish_options, .timeout_ms = 10);
     const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
     const gr_publish_options rectangle = GR_INIT(gr_publish_options, .height = 1);
+    const gr_publish_options layers = GR_INIT(gr_publish_options, .layers = 1);
+    const gr_publish_options slice = GR_INIT(gr_publish_options, .depth = 1);
     const struct {
         gr_framebuffer_options options;
         const char *text;
@@ -37,6 +39,8 @@ TEST(wrong_options_are_refused)
         {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 2, .z_far = 2}, "two planes"},
         {{.conversion = &level}, "`level` of `conversion`"},
         {{.conversion = &layer}, "`layer` of `conversion`"},
+        {{.conversion = &layers}, "`layers`, `z` or `depth` of"},
+        {{.conversion = &slice}, "`depth` of `conversion`"},
         {{.conversion = &bits}, "`bits` is for YUV"},
         {{.conversion = &timeout}, "`timeout_ms` of `conversion`"},
         {{.conversion = &offset}, "`offset` of `conversion`"},

@@ -69,12 +69,42 @@ static const gr_publish_options parts[] = {
      .x = 1,
      .width = 4,
      .height = 3},
+    {.struct_size = sizeof(gr_publish_options), .layer = 1, .layers = 2},
+    {.struct_size = sizeof(gr_publish_options), .layers = 1, .level = 1},
+    {.struct_size = sizeof(gr_publish_options), .layer = 2, .layers = 1, .x = 3, .height = 2},
 };
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
+/* Of 3D images, which have five slices, or two at level 1. */
+static const gr_publish_options ranges[] = {
+    {.struct_size = sizeof(gr_publish_options), .layer = GR_ALL_LAYERS},
+    {.struct_size = sizeof(gr_publish_options), .layer = GR_ALL_LAYERS, .level = 1, .x = 1},
+    {.struct_size = sizeof(gr_publish_options), .z = 2},
+    {.struct_size = sizeof(gr_publish_options), .z = 1, .depth = 3, .x = 1, .y = 2},
+    {.struct_size = sizeof(gr_publish_options), .z = 4, .depth = 1, .width = 6, .height = 3},
+    {.struct_size = sizeof(gr_publish_options), .level = 1, .z = 1},
+    {.struct_size = sizeof(gr_publish_options), .level = 1, .depth = 1, .x = 1},
+};
+#define RANGES (sizeof(ranges) / sizeof(ranges[0]))
+
+static unsigned first_of(const gr_publish_options *o)
+{
+    return o->layer == GR_ALL_LAYERS ? 0 : o->layer;
+}
+
+static unsigned layers_of(const struct image *image, const gr_publish_options *o)
+{
+    return o->layer == GR_ALL_LAYERS ? image->layers : o->layers ? o->layers : 1;
+}
+
+static unsigned slices_of(const struct image *image, const gr_publish_options *o)
+{
+    return o->depth ? o->depth : image_slices(image, o->level) - o->z;
+}
+
 static struct size size_of(const struct image *image, const gr_publish_options *o)
 {
-    return (struct size){image->layers * image_slices(image, o->level),
+    return (struct size){layers_of(image, o) * slices_of(image, o),
                          o->height ? o->height : image_height(image, o->level) - o->y,
                          o->width ? o->width : image_width(image, o->level) - o->x,
                          image_channels(image->format)};
@@ -84,14 +114,16 @@ static struct size size_of(const struct image *image, const gr_publish_options *
 static void check_image(const struct image *image, const gr_publish_options *o)
 {
     const struct size s = size_of(image, o);
-    const size_t slices = image_slices(image, o->level), width = image_width(image, o->level);
+    const size_t slices = slices_of(image, o), width = image_width(image, o->level);
     const size_t texel = image_texel_bytes(image->format), row_bytes = s.width * texel;
     const unsigned char *from = expected;
     for (unsigned layer = 0; layer < image->layers; layer++) {
         image_pattern(image->format, whole, image_bytes(image, o->level),
                       image_seed(1, o->level, layer));
-        for (size_t row = 0; row < slices * s.height; row++, from += row_bytes) {
-            const size_t y = row / s.height * image_height(image, o->level) + row % s.height + o->y;
+        const bool inside = layer >= first_of(o) && layer - first_of(o) < layers_of(image, o);
+        for (size_t row = 0; inside && row < slices * s.height; row++, from += row_bytes) {
+            const size_t slice = o->z + row / s.height;
+            const size_t y = slice * image_height(image, o->level) + row % s.height + o->y;
             memcpy(whole + texel * (y * width + o->x), from, row_bytes);
         }
         image_download(image, o->level, layer, texels);
@@ -112,24 +144,26 @@ static void check_fetch(gr_resource *from, gr_tensor *tensor, const gr_publish_o
 static bool keeps_part(const gr_resource *resource, const gr_publish_options *o)
 {
     return !(gr_resource_get_info((gr_resource *)(uintptr_t)resource)->flags & GR_WRITE_DISCARD) ||
-           !(o->x || o->y || o->level);
+           !(o->x || o->y || o->level || o->z || o->depth || o->layers);
 }
 
 /* Publishes to one resource of the image, and fetches from one, which may be the same. */
 static void check(const struct image *image, gr_resource *to, gr_resource *from, gr_dtype dtype,
                   gr_layout layout)
 {
-    for (size_t i = 0; i < PARTS; i++) {
-        const struct size s = size_of(image, &parts[i]);
-        if (!keeps_part(to, &parts[i]))
+    const bool is_3d = !strcmp(image->target->name, "3D");
+    for (size_t i = 0; i < (is_3d ? RANGES : PARTS); i++) {
+        const gr_publish_options *o = is_3d ? &ranges[i] : &parts[i];
+        if (!keeps_part(to, o) || (o->layers && first_of(o) + o->layers > image->layers))
             continue;
+        const struct size s = size_of(image, o);
         gr_tensor *tensor = make_tensor(&s, dtype, layout, 10 + (unsigned)i);
         image_fill(image, 1);
-        assert_ok(gr_publish(to, tensor, &parts[i], fx.stream));
+        assert_ok(gr_publish(to, tensor, o, fx.stream));
         /* NVIDIA's OpenGL may return once what image_fill() has uploaded: docs/driver.md */
-        image_download(image, parts[i].level, 0, texels);
-        check_image(image, &parts[i]);
-        check_fetch(from, tensor, &parts[i], count_of(&s) * gr_dtype_get_info(dtype)->size);
+        image_download(image, o->level, 0, texels);
+        check_image(image, o);
+        check_fetch(from, tensor, o, count_of(&s) * gr_dtype_get_info(dtype)->size);
         tensors_end();
     }
 }
@@ -142,10 +176,11 @@ static void check_types(const struct image *image, gr_resource *to, gr_resource 
         check(image, to, from, is_float ? GR_DTYPE_F32 : GR_DTYPE_U8, GR_LAYOUT_SHAPE);
         return;
     }
+    const bool is_3d = !strcmp(image->target->name, "3D"); /* whose CHW is (C,D,H,W) */
     check(image, to, from, GR_DTYPE_U8, GR_LAYOUT_SHAPE);
-    check(image, to, from, GR_DTYPE_U8, GR_LAYOUT_CHW);
+    check(image, to, from, GR_DTYPE_U8, is_3d ? GR_LAYOUT_HWC : GR_LAYOUT_CHW);
     check(image, to, from, GR_DTYPE_F32, GR_LAYOUT_HWC);
-    check(image, to, from, GR_DTYPE_F32, GR_LAYOUT_CHW);
+    check(image, to, from, GR_DTYPE_F32, is_3d ? GR_LAYOUT_SHAPE : GR_LAYOUT_CHW);
 }
 
 static void check_transport(const char *format, const char *target, unsigned flags,
@@ -209,13 +244,13 @@ static void check_views(const struct image *view, GLuint cubes, const gr_gl_opti
     gr_resource_close(resource, fx.stream);
 }
 
-static const char *const targets[] = {"2D_ARRAY", "CUBE", "2D"};
+static const char *const targets[] = {"2D_ARRAY", "CUBE", "2D", "3D"};
 /* OpenGL's calls copy the layers of GL_R8, which are no whole words. */
 static const char *const formats[] = {"RGBA8", "R32F", "R8"};
 
 GROUP("layers", add_image_case)
 
-TEST(a_tensor_of_all_layers_is_published_and_fetched, 9)
+TEST(a_tensor_of_all_layers_is_published_and_fetched, 12)
 {
     const char *format = formats[_i % 3], *target = targets[_i / 3];
     const gr_gl_options in_flight = GR_INIT(gr_gl_options, .in_flight = 2);
@@ -234,7 +269,7 @@ TEST(a_tensor_of_all_layers_is_published_and_fetched, 9)
     unwatch_gl();
 }
 
-TEST(a_tensor_of_all_layers_is_published_to_a_shared_image, 6)
+TEST(a_tensor_of_all_layers_is_published_to_a_shared_image, 8)
 {
     const char *format = formats[_i % 2], *target = targets[_i / 2];
     need_publish_kernels();
@@ -289,8 +324,16 @@ TEST(a_tensor_with_other_layers_is_refused)
     const gr_publish_options wide = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS, .width = 8);
     const gr_publish_options beyond =
         GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS, .level = 1);
+    const gr_publish_options both =
+        GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS, .layers = 2);
+    const gr_publish_options pair = GR_INIT(gr_publish_options, .layers = 2);
+    const gr_publish_options beside = GR_INIT(gr_publish_options, .layer = 2, .layers = 2);
+    const gr_publish_options above = GR_INIT(gr_publish_options, .z = 5);
+    const gr_publish_options deep = GR_INIT(gr_publish_options, .z = 1, .depth = 5);
     struct image image = image_filled("RGBA8", "2D_ARRAY", 7, 5, 1, 1);
+    struct image slices = image_filled("RGBA8", "3D", 7, 5, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *volume = must_register_image(&slices, GR_READ_WRITE);
     GR_AUTO(gr_resource) *buffer = must_register(gl_buffer_filled(420, 1));
 #define REFUSED(resource, layout, ndim, shape, o, text)                                            \
     do {                                                                                           \
@@ -307,6 +350,13 @@ TEST(a_tensor_with_other_layers_is_refused)
     REFUSED(resource, SHAPE, 4, three, &first, "GR_ALL_LAYERS");
     REFUSED(resource, SHAPE, 4, three, &wide, "is not within level 0");
     REFUSED(resource, SHAPE, 4, three, &beyond, "There is no level 1");
+    REFUSED(resource, SHAPE, 4, two, &beside, "There are no 2 layers from 2 on: the image has 3");
+    REFUSED(resource, SHAPE, 4, three, &both, "GR_ALL_LAYERS, but `layers` is 2");
+    REFUSED(resource, SHAPE, 4, three, &pair, "mage is (2, 5, 7, 4) of uint8");
+    REFUSED(volume, SHAPE, 4, two, &pair, "`layers` is 2, but a 3D image has slices");
+    REFUSED(volume, SHAPE, 4, two, &above,
+            "from `z` 5 on with a `depth` of 0: level 0 has 5 slices");
+    REFUSED(volume, SHAPE, 4, two, &deep, "from `z` 1 on with a `depth` of 5");
     REFUSED(buffer, SHAPE, 4, three, &all, "`level` and `layer` are for images");
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, three, NULL);
     gr_buffer *linear = must_make(gr_map_linear(resource, 0, 1, fx.stream));

@@ -469,6 +469,12 @@ TEST(meaningless_options_are_refused)
     REFUSED(resource, tensor, "which has 3 x 2 texels", .y = 1, .height = 2);
     REFUSED(resource, tensor, "and the rectangle of the image is (1, 3, 4)", .y = 1);
     REFUSED(buffer, tensor, "`x`, `y`, `width` and `height` are for images", .height = 1);
+    REFUSED(buffer, tensor, "`z` and `depth` 0", .z = 1);
+    REFUSED(buffer, tensor, "leave them and `layers` 0", .layers = 1);
+    REFUSED(resource, tensor, "`z` and `depth` are for 3D images", .z = 1);
+    REFUSED(resource, tensor, "`z` and `depth` are for 3D images", .depth = 1);
+    REFUSED(resource, tensor, "There are no 2 layers from 0 on: the image has 1 layer,",
+            .layers = 2);
     REFUSED(resource, grey, "`bgr`", .bgr = true);
     REFUSED(numbers, tensor, "read as integers", .srgb = true);
     REFUSED(buffer, tensor, "for images", .level = 1);

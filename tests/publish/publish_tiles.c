@@ -182,8 +182,9 @@ TEST(wrong_tiles_are_refused)
         {"2D", 3, picture, {.columns = 3}, "10 tiles of 4 x 21"},
         {"2D", 5, batch, {.columns = 3}, "(2, 6, 5, 7, 4)"},
         {"2D", 3, luma, {.columns = 3, .layout = GR_LAYOUT_NV12}, "no layers and no tiles"},
-        {"2D_ARRAY", 4, six, {.columns = 3, .layer = GR_ALL_LAYERS}, "one layer of a 2D image"},
-        {"3D", 4, six, {.columns = 3}, "one layer of a 2D image"},
+        {"2D_ARRAY", 4, six, {.columns = 3, .layer = GR_ALL_LAYERS}, "in one layer or slice"},
+        {"2D_ARRAY", 4, six, {.columns = 3, .layers = 1}, "choose the layer by `layer` alone"},
+        {"3D", 4, six, {.columns = 3}, "the slice by `z` and a `depth` of 1"},
         {NULL, 4, six, {.columns = 3}, "`target` is NULL: describe the whole picture"},
         {NULL, 4, six, {.columns = 3, .target = &nv12}, "(NV12), which has no tiles"},
     };
@@ -213,7 +214,7 @@ TEST(tiles_with_gaps_in_a_write_discard_image_are_refused)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
     gr_tensor *five = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, shapes[0], NULL);
     gr_tensor *six = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, shapes[1], NULL);
-    assert_fails(gr_publish(resource, five, &o, fx.stream), GR_ERR_STATE, 0, "or the tiles");
+    assert_fails(gr_publish(resource, five, &o, fx.stream), GR_ERR_STATE, 0, "slices or tiles");
     assert_ok(gr_publish(resource, six, &o, fx.stream));
     tensors_end();
 }

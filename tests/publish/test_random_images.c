@@ -46,9 +46,10 @@ struct object {
     bool unknown[LEVELS][LAYERS]; /* the contents are undefined */
 };
 
-/* A rectangle of a level, in `layers` layers; or `tiles` tiles in it, if `columns` is not 0. */
+/* A rectangle of a level, in `layers` layers or `depth` slices; or `tiles` tiles in it, if
+ * `columns` is not 0. */
 struct part {
-    unsigned level, layer, layers, x, y, width, height;
+    unsigned level, layer, layers, x, y, width, height, z, depth;
     unsigned columns, rows, tiles;
     bool flip;
 };
@@ -116,13 +117,13 @@ static struct part whole(const struct object *o, unsigned level, unsigned layer)
                          .layer = layer,
                          .layers = 1,
                          .width = image_width(&o->image, level),
-                         .height = image_height(&o->image, level)};
+                         .height = image_height(&o->image, level),
+                         .depth = image_slices(&o->image, level)};
 }
 
 static size_t part_size(const struct object *o, const struct part *p)
 {
-    return (size_t)p->width * p->height * image_slices(&o->image, p->level) * p->layers *
-           image_texel_bytes(o->image.format);
+    return (size_t)p->width * p->height * p->depth * p->layers * image_texel_bytes(o->image.format);
 }
 
 /* Compares packed bytes of the part with the model, or moves them there. */
@@ -133,8 +134,8 @@ static void move(struct object *o, const struct part *p, bool compare)
     const unsigned char *at = bytes;
     for (unsigned layer = p->layer; layer < p->layer + p->layers; layer++) {
         bool *unknown = &o->unknown[p->level][layer];
-        for (unsigned row = 0; row < image_slices(&o->image, p->level) * p->height; row++) {
-            const unsigned y = row / p->height * all.height + p->y + row % p->height;
+        for (unsigned row = 0; row < p->depth * p->height; row++) {
+            const unsigned y = (p->z + row / p->height) * all.height + p->y + row % p->height;
             unsigned char *model =
                 o->texels[p->level][layer] + ((size_t)y * all.width + p->x) * texel;
             if (!compare)
@@ -143,7 +144,7 @@ static void move(struct object *o, const struct part *p, bool compare)
                 must_equal(o, at, model, size, p, "CUDA");
             at += size;
         }
-        if (!compare && p->width == all.width && p->height == all.height)
+        if (!compare && p->width == all.width && p->height == all.height && p->depth == all.depth)
             *unknown = false;
     }
 }
@@ -584,26 +585,36 @@ static struct part any_part(const struct hold *h, gr_publish_options *options, b
 {
     const struct object *o = h->object;
     const struct image *i = &o->image;
-    const bool all = any(3) == 0 && !is_buffer(o) && i->target->target != GL_TEXTURE_3D;
+    const bool is_3d = i->target->target == GL_TEXTURE_3D;
+    const bool all = any(3) == 0 && !is_buffer(o) && !is_3d;
+    const bool ranges =
+        any(3) == 0 && !is_buffer(o) && !all && (!is_3d || !(h->flags & GR_WRITE_DISCARD));
     struct part p = whole(o, any(i->levels), any(i->layers));
     *as_floats = kernels && any(3) == 0 && i->format->kind == IMAGE_NORMALIZED &&
                  i->format->channel_bytes == 1 && !image_is_srgb(i->format);
     if (all)
         p.layer = 0, p.layers = i->layers;
+    else if (ranges && is_3d)
+        p.z = any(p.depth), p.depth = 1 + any(p.depth - p.z);
+    else if (ranges)
+        p.layers = 1 + any(i->layers - p.layer);
     if (any(3) == 0 && !(h->flags & GR_WRITE_DISCARD)) {
         p.x = any(p.width), p.y = any(p.height);
         p.width = 1 + any(p.width - p.x), p.height = 1 + any(p.height - p.y);
     }
-    if (kernels && !all && !is_buffer(o) && i->target->target != GL_TEXTURE_3D && any(3) == 0)
+    if (kernels && !all && !ranges && !is_buffer(o) && !is_3d && any(3) == 0)
         divide(h, &p);
     if (is_buffer(o))
         options->offset = p.x;
     else
         *options = GR_INIT(gr_publish_options, .level = p.level, .x = p.x, .y = p.y,
                            .width = p.width, .height = p.height, .columns = p.columns,
-                           .flip = p.flip, .layer = all ? GR_ALL_LAYERS : p.layer);
-    note(" %d, level %u, layer %u of %u, %ux%u at %u,%u%s", slot(o), p.level, p.layer, p.layers,
-         p.width, p.height, p.x, p.y, *as_floats ? ", as floats" : "");
+                           .flip = p.flip, .layer = all ? GR_ALL_LAYERS : p.layer, .z = p.z,
+                           .depth = ranges && is_3d ? p.depth : 0,
+                           .layers = ranges && !is_3d ? p.layers : 0);
+    note(" %d, level %u, layer %u of %u, slice %u of %u, %ux%u at %u,%u%s", slot(o), p.level,
+         p.layer, p.layers, p.z, p.depth, p.width, p.height, p.x, p.y,
+         *as_floats ? ", as floats" : "");
     return p;
 }
 
@@ -621,9 +632,7 @@ static void publish(struct hold *h, bool fetch)
     const size_t whole_size = part_size(o, &p),
                  size = tiles ? whole_size / tiles * p.tiles : whole_size;
     const size_t moved = as_floats ? sizeof(float) * size : size;
-    const int64_t shape[] = {tiles                            ? p.tiles
-                             : options.layer == GR_ALL_LAYERS ? p.layers
-                                                              : image_slices(&o->image, p.level),
+    const int64_t shape[] = {tiles ? p.tiles : p.layers * p.depth,
                              tiles ? p.height / p.rows : p.height,
                              tiles ? p.width / p.columns : p.width, image_channels(f)};
     unsigned char *elements = tiles ? tiled : bytes;
