@@ -288,6 +288,20 @@ TEST(all_layers_of_a_3d_image_are_its_slices)
     check(&image, resource, resource, GR_DTYPE_U8, GR_LAYOUT_HWC);
 }
 
+TEST(slices_are_published_to_linear_memory)
+{
+    const gr_publish_options o = ranges[3];
+    struct image image = image_filled("RGBA8", "3D", 13, 11, 2, 1);
+    const struct size s = size_of(&image, &o);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_tensor *tensor = make_tensor(&s, GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3);
+    gr_buffer *linear = must_make(gr_map_linear(resource, 0, 0, fx.stream));
+    assert_ok(gr_buffer_publish(linear, tensor, &o, fx.stream));
+    assert_ok(gr_buffer_release(linear));
+    check_image(&image, &o);
+    tensors_end();
+}
+
 /* CUDA does not register cube arrays, but their views as arrays. */
 TEST(cube_arrays_are_published_through_a_view)
 {

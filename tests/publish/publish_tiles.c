@@ -133,6 +133,25 @@ TEST(tiles_are_published_to_a_buffer_and_fetched, 2 * TILES)
     tensors_end();
 }
 
+/* Four tiles of 1 x 2 in two columns are no copy of the elements, though both sides are (4,2,1). */
+TEST(tiles_in_a_buffer_of_the_same_shape_are_moved)
+{
+    static const int64_t shape[] = {4, 2, 1};
+    static const unsigned char tiles[] = {1, 2, 3, 4, 5, 6, 7, 8},
+                               rows[] = {1, 3, 2, 4, 5, 7, 6, 8};
+    const gr_tensor_desc whole =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape);
+    const gr_publish_options o = GR_INIT(gr_publish_options, .columns = 2, .target = &whole);
+    need_publish_kernels();
+    const GLuint name = gl_buffer_filled(sizeof(rows), 9);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, tiles);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    gl_read(name, texels, sizeof(rows));
+    ck_assert_mem_eq(texels, rows, sizeof(rows));
+    tensors_end();
+}
+
 /* In linear memory, and from memory of the host. */
 TEST(tiles_of_the_host_are_published_to_linear_memory)
 {
