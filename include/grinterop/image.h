@@ -224,9 +224,10 @@ typedef struct gr_linear_desc {
  *          memory may block the thread
  *
  * Errors: those of every function that takes a buffer (top of this file), and
- *     GR_ERR_INVALID_VALUE  the level, a layer, the slices, the pitch or `slice` is invalid;
- * `device` and `host` are both set, or both 0 GR_ERR_STATE          the call copies into an image
- * that was registered or mapped read_only GR_ERR_UNSUPPORTED    the format has no plain channels
+ *     GR_ERR_INVALID_VALUE  the level, a layer, the slices, the pitch or `slice` is invalid; or
+ *                           `device` and `host` are both set, or both 0
+ *     GR_ERR_STATE          the call copies into an image that was registered or mapped read_only
+ *     GR_ERR_UNSUPPORTED    the format has no plain channels
  *
  * Wraps cuMemcpy3DAsync.
  */

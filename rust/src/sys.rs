@@ -1081,6 +1081,10 @@ pub struct gr_publish_options {
     pub alpha_f64: *const f64,
     pub ring: *mut gr_ring,
     pub timeout_ms: ::std::os::raw::c_uint,
+    pub columns: ::std::os::raw::c_uint,
+    pub z: ::std::os::raw::c_uint,
+    pub depth: ::std::os::raw::c_uint,
+    pub layers: ::std::os::raw::c_uint,
 }
 impl Default for gr_publish_options {
     fn default() -> Self {
@@ -1381,6 +1385,9 @@ pub struct gr_linear_desc {
     pub host: *mut ::core::ffi::c_void,
     pub pitch: usize,
     pub slice: usize,
+    pub z: ::std::os::raw::c_uint,
+    pub depth: ::std::os::raw::c_uint,
+    pub layers: ::std::os::raw::c_uint,
 }
 impl Default for gr_linear_desc {
     fn default() -> Self {
