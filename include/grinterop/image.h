@@ -202,8 +202,7 @@ typedef struct gr_linear_desc {
     /* Bytes from one slice or layer to the next, a multiple of `pitch`. 0: no padding. */
     size_t slice;
 
-    /* Of a 3D image: the first slice, and the number of slices. A depth of 0: up to the last one.
-     */
+    /* Of a 3D image: the first slice, and the number of slices. A depth of 0: to the last slice. */
     unsigned z, depth;
 
     /* The number of layers, from that of the call on. 0: one. */

@@ -21,7 +21,8 @@
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
  * Layers      GR_ALL_LAYERS as `layer`: one tensor has all N layers of an array, the 6 faces of a
  *             cube map, or 6 for each cube; with `layers` it has so many, from `layer` on. It is
- * (N,H,W), (N,H,W,C), or in GR_LAYOUT_CHW (N,C,H,W), with N also if it is 1. YUV is one layer.
+ *             (N,H,W), (N,H,W,C), or in GR_LAYOUT_CHW (N,C,H,W), with N also if it is 1. YUV is
+ *             one layer.
  * Tiles       gr_publish_options.columns: the image, its rectangle, or `target` is a picture of N
  *             tiles, such as the views of N cameras. The tensor is (N,H,W) and so on, as for
  *             layers, and one kernel converts all tiles.
