@@ -26,6 +26,7 @@ from ._errors import (
     OutOfMemoryError, PartialError, StateError, StoppedError, UnsupportedError, WaitTimeoutError,
     _python_names, last_error,
 )
+from ._files import get_include, get_library
 from ._grinterop import (
     Buffer, CudaContext, EglContext, GraphicsResource, Ring, Semaphore, Slots, Submit, Tensor,
     VulkanDevice, _at_exit, _map_many, _parse_register_flags, _probe, _release_many, clear_error,
@@ -45,8 +46,8 @@ __all__ = [
     "OutOfMemoryError", "PartialError", "Probe", "Ring", "Semaphore", "Slots", "StateError",
     "StoppedError", "Submit", "Tensor", "UnsupportedError", "VulkanDevice", "WaitTimeoutError",
     "clear_error", "collect", "copy_framebuffer", "driver_path", "exportable_memory", "fetch",
-    "fetch_framebuffer", "gl_cuda_device", "is_software", "last_error", "library_version", "load",
-    "map_many", "probe", "publish", "set_log",
+    "fetch_framebuffer", "get_include", "get_library", "gl_cuda_device", "is_software",
+    "last_error", "library_version", "load", "map_many", "probe", "publish", "set_log",
 ]
 
 __version__ = library_version()

@@ -13,27 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import _grinterop
-
-
-def library_folder() -> Path:
-    """The folder of the libgrinterop that this process has loaded."""
-    with open("/proc/self/maps", encoding="utf-8") as maps:
-        for line in maps:
-            name = line.rstrip("\n").split(None, 5)[5:]
-            if name and Path(name[0]).name.startswith("libgrinterop") and ".so" in name[0]:
-                return Path(name[0]).parent
-    return Path(_grinterop.__file__).parent
-
-
-def find(what: str, *places: str) -> Path:
-    """The first of the places, relative to libgrinterop, that exists: in a wheel, where `make
-    install` puts it, and in a build folder."""
-    folder = library_folder()
-    for place in places:
-        if (folder / place).exists():
-            return (folder / place).resolve()
-    sys.exit(f"{what} is not beside libgrinterop, which is in {folder}: install all of grinterop")
+from ._files import find
 
 
 def software_folder() -> Path:
@@ -73,4 +53,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except FileNotFoundError as _error:
+        sys.exit(str(_error))
