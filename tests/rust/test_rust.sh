@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_rust.sh: the crate in rust/ with the library of this build: sys.rs is that of the headers,
-# the tests pass, and the examples run. The stage rust runs it with the compiler of Debian.
+# the tests pass, and the examples run. The stage languages runs it with the compiler of Debian.
 
 suite=rust
 # shellcheck source=tests/support/cases.sh
