@@ -37,11 +37,10 @@ esac
 
 enter_work_folder
 # Vulkan exports semaphores, as on a GPU, and 1000 slots need many descriptors.
-VK_LAYER_PATH=$here/../drivers
+VK_LAYER_PATH=$(dirname "$layer")
 VK_INSTANCE_LAYERS=VK_LAYER_GR_exporter
-LD_LIBRARY_PATH=$(dirname "$layer")
 LD_BIND_NOW=1
-export VK_LAYER_PATH VK_INSTANCE_LAYERS LD_LIBRARY_PATH LD_BIND_NOW
+export VK_LAYER_PATH VK_INSTANCE_LAYERS LD_BIND_NOW
 # shellcheck disable=SC3045 # dash and bash have these options
 ulimit -n "$(ulimit -H -n)"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A Vulkan layer for tests: it adds exportable semaphores to a driver that has none, such as the
- * Mesa driver for the CPU. The exported object is a semaphore of the software CUDA driver; a thread
- * copies values between it and the Vulkan semaphore. run-test loads the layer if GR_TEST_EXPORTS is
- * set. The validation layer lies above this layer, and so sees the same as with the driver of a
- * GPU.
+ * A Vulkan layer that adds exportable semaphores to a driver that has none, such as the Mesa driver
+ * for the CPU. The exported object is a semaphore of the software CUDA driver; a thread copies
+ * values between it and the Vulkan semaphore. run-test loads the layer if GR_TEST_EXPORTS is set,
+ * and test_speed.sh always. The validation layer lies above this layer, and so sees the same as
+ * with the driver of a GPU.
  *
  * Below the layer both binary and timeline semaphores are timelines. The layer therefore creates an
  * instance of an older version as Vulkan 1.2, and enables timelines in its devices even if the
  * program did not: third-party programs also run on the layer.
  */
-#ifndef GR_TESTS_EXPORTER_LAYER_H
-#define GR_TESTS_EXPORTER_LAYER_H
+#ifndef GR_SOFTCUDA_EXPORTER_LAYER_H
+#define GR_SOFTCUDA_EXPORTER_LAYER_H
 
 #include <stdbool.h>
 
