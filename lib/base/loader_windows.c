@@ -56,6 +56,13 @@ void gr_loader_close(void *file)
     FreeLibrary(file);
 }
 
+/* There is no software driver for Windows, which this function would find. */
+bool gr_loader_loaded(const char *symbol, const void *except, char *path, size_t size)
+{
+    (void)symbol, (void)except, (void)path, (void)size;
+    return false;
+}
+
 void gr_loader_own_folder(char *folder, size_t size)
 {
     static const char inside;

@@ -188,21 +188,6 @@ bool gr_driver_find_file(const char *name, char *path, size_t size)
            gr_loader_can_read(path);
 }
 
-#ifdef GR_WITHOUT_SOFTCUDA
-static bool software_is_loaded(const void *except, char *path, size_t size)
-{
-    (void)except, (void)path, (void)size;
-    return false;
-}
-
-static gr_status load_software(void)
-{
-    return gr_fail_code(
-        GR_ERR_NO_DRIVER, GR_DOMAIN_NONE, 0, NULL, "gr_cuda_load",
-        "This grinterop was built without the software CUDA driver. Name a driver's file in "
-        "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
-}
-#else
 /*
  * Returns the path of the software driver if the process has already loaded it, under any name. If
  * the program did, its memory and streams belong to that file. `except`: see gr_loader_loaded().
@@ -214,9 +199,17 @@ static bool software_is_loaded(const void *except, char *path, size_t size)
 
 static gr_status load_software(void)
 {
-    char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
-    if (software_is_loaded(NULL, path, sizeof(path)) ||
-        gr_driver_find_file(SOFT_DRIVER, path, sizeof(path)))
+    char path[GR_PATH_SIZE];
+    if (software_is_loaded(NULL, path, sizeof(path)))
+        return load_file(path, &for_software);
+#ifdef GR_WITHOUT_SOFTCUDA
+    return gr_fail_code(
+        GR_ERR_NO_DRIVER, GR_DOMAIN_NONE, 0, NULL, "gr_cuda_load",
+        "This grinterop was built without the software CUDA driver. Name a driver's file in "
+        "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
+#else
+    char beside[GR_PATH_SIZE];
+    if (gr_driver_find_file(SOFT_DRIVER, path, sizeof(path)))
         return load_file(path, &for_software);
     gr_loader_own_folder(beside, sizeof(beside));
     return gr_fail_code(
@@ -225,8 +218,8 @@ static gr_status load_software(void)
         " was not found in the library's folder (%.250s), in its subfolder grinterop, "
         "or in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in GR_CUDA_DRIVER.",
         beside);
-}
 #endif
+}
 
 /*
  * Loads the GPU driver, or else the software driver. If both fail, the recorded class, code and
