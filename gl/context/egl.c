@@ -268,9 +268,14 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
     if (tried == 0 || (strcmp(last.call, CREATE_CALL) != 0 &&
                        !(mesa_draws && strcmp(last.call, DEVICE_CALL) == 0)))
         egl_vendor_advise(mesa_draws, hint, sizeof(hint));
-    if (tried == 0)
-        return gr_fail(GR_ERR_GL, "No EGL device belongs to CUDA device %d; found: %.200s. %s",
-                       o->cuda_device, found, hint);
+    if (tried == 0) {
+        const EGLint error = eglGetError(); /* of the call that found no device, if it failed */
+        const bool failed = error != EGL_SUCCESS;
+        return gr_fail_code(GR_ERR_GL, failed ? GR_DOMAIN_EGL : GR_DOMAIN_NONE, failed ? error : 0,
+                            failed ? egl_error_name(error) : "", gr_call,
+                            "No EGL device belongs to CUDA device %d; found: %.200s. %s",
+                            o->cuda_device, found, hint);
+    }
     return gr_fail_code(GR_ERR_GL, last.domain, last.code, last.code_name, last.call,
                         "%.280s Found: %.*s.%s%s", last.message, *hint ? 100 : 200, found,
                         *hint ? " " : "", hint);
