@@ -216,8 +216,8 @@ typedef struct gr_publish_options {
      * highest row of tiles in OpenGL, where renderers of tiles count from, and each tile is
      * upright. The width is that of `columns` tiles, the height that of all rows of tiles. A
      * publish leaves the pixels of tiles missing in the last row as they are. A buffer needs
-     * `target`, which describes the whole picture. Not for YUV, several slices or layers. 0: no
-     * tiles.
+     * `target`, which describes the whole picture. Up to 65535 tiles, not for YUV, several slices
+     * or layers. 0: no tiles.
      */
     unsigned columns;
 
@@ -236,9 +236,9 @@ typedef struct gr_publish_options {
  * Maps a resource, writes a tensor to it, and releases the resource.
  *
  * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE is written through linear memory,
- * with one more copy. A rectangle, slices, or a last row of tiles with gaps, of a write_discard
- * image are refused, because the map loses the other texels: use gr_map() and gr_buffer_publish()
- * to write all of them.
+ * with one more copy. A rectangle or slices of a write_discard image, and a last row of tiles with
+ * gaps, are refused, because the map loses the rest: use gr_map() and gr_buffer_publish() to write
+ * all of it. In a slot of a ring the rest is undefined.
  *
  * For the next frame of a ring `resource` is NULL. The call acquires a slot in `stream`, writes the
  * tensor to it, and hands it over. After an error it cancels the slot; in GR_RING_NEWEST the unread
@@ -251,7 +251,7 @@ typedef struct gr_publish_options {
  *
  * Errors: as for gr_map(), and those below. They leave the contents of the resource unchanged, with
  * two exceptions: a write_discard resource loses its contents if the driver fails after the map, or
- * if the format of the image is known only after the map; and with GR_ALL_LAYERS the driver may
+ * if the format of the image is known only after the map; and with several layers the driver may
  * fail after the first layers.
  *     GR_ERR_INVALID_VALUE  shapes, channels or options do not match: the message has both shapes;
  *                           the tensor is NULL; a resource and a ring are given

@@ -319,7 +319,7 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
           : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
     if (yuv && slices == GR_LAYERS)
         return refuse(shaped, "YUV has no layers and no tiles: set `layer` to one of them, and "
-                              "`columns` to 0.");
+                              "`layers` and `columns` to 0.");
     if (yuv)
         return read_yuv(shaped, yuv, u, v, picture);
     GR_TRY(find_axes(shaped, slices, &axes));

@@ -470,8 +470,10 @@ static gr_status check_reach(const struct gr_picture *p, bool parts)
                        "memory first, by gr_tensor_clone().",
                        GR_SENTENCE(p));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
-        return gr_fail(GR_ERR_UNSUPPORTED, "%s, which is too large for one kernel.",
-                       GR_SENTENCE(p));
+        return gr_fail(GR_ERR_UNSUPPORTED,
+                       "%s, which is too large for one kernel: it converts up to %d slices, layers "
+                       "or tiles. Convert a part at a time.",
+                       GR_SENTENCE(p), MOST_SLICES);
     return GR_OK;
 }
 

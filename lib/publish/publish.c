@@ -120,6 +120,7 @@ static gr_status plan(struct work *w, const gr_resource *resource)
         s->tensor.is_number = s->mapped.is_number =
             gr_dtype_is_number(s->tensor.dtype) || gr_dtype_is_number(s->mapped.dtype);
     }
+    GR_TRY(w->options.columns ? gr_publish_divide(&w->options, s) : GR_OK);
     if (w->options.flip)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped"));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor) : GR_OK);
@@ -150,9 +151,10 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     if (w->planned->sides.is_part && !w->fetch && (resource->flags & GR_WRITE_DISCARD))
         return gr_fail(
             GR_ERR_STATE,
-            "The image was registered write_discard, so the map loses the texels "
-            "outside of the rectangle, slices or tiles: register it read_write, or map it "
-            "and write all of it by gr_buffer_publish().");
+            "The %s was registered write_discard, so the map loses what is outside of the "
+            "rectangle, slices or tiles: register it read_write, or map it and write all of it by "
+            "gr_buffer_publish().",
+            resource->is_image ? "image" : "buffer");
     return w->planned->sides.is_known ? prepare(w, resource) : GR_OK;
 }
 

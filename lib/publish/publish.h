@@ -99,6 +99,9 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
                               const gr_tensor *tensor, const gr_publish_options *options,
                               struct gr_publish_sides *sides);
 
+/* Makes the mapped side a picture of tiles. Refuses sizes that do not match. */
+gr_status gr_publish_divide(const gr_publish_options *o, struct gr_publish_sides *sides);
+
 /*
  * Sets the address of the mapped side, which is described with an address of 0, or its array. The
  * CUDA context is current.

@@ -58,8 +58,7 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
                            o->columns ? GR_LAYERS : sides->slices, &sides->tensor);
 }
 
-/* Makes the mapped side a picture of tiles. */
-static gr_status divide(const gr_publish_options *o, struct gr_publish_sides *sides)
+gr_status gr_publish_divide(const gr_publish_options *o, struct gr_publish_sides *sides)
 {
     const struct gr_picture *tile = &sides->tensor;
     struct gr_picture *mapped = &sides->mapped;
@@ -284,8 +283,7 @@ static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
     GR_TRY(describe_buffer(size, tensor, o, &shaped));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, sides));
-        GR_TRY(gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped));
-        return o->columns ? divide(o, sides) : GR_OK;
+        return gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped);
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
@@ -335,5 +333,5 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
     GR_TRY(read_tensor(&shaped, options, sides));
     /* integers have the same meaning on both sides */
     sides->tensor.is_number = sides->mapped.is_number;
-    return options->columns ? divide(options, sides) : GR_OK;
+    return GR_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images as linear memory: copies one level and layer, and manages staging memory for
+ * Images as linear memory: copies a level, and manages staging memory for
  * gr_map_linear().
  */
 #include "lib/resource/resource.h"

@@ -222,6 +222,7 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bGL_(COLOR|DEPTH|STENCIL)_ATTACHMENT([0-9]*)\b", _quoted),
     (r"\bGR_CHROMA_([A-Z_]+)\b", _quoted),
     (r"another shape of `target`", "another `shape`"),
+    (r"`target` is (?:NULL|None): (.*) by `target`", r"`shape` was not passed: \1 by `shape`"),
     (r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY|SIDE|RING)_([A-Z0-9]+)\b", _quoted),
     (r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b", _quoted),
 ]
