@@ -111,11 +111,14 @@ static gr_status wait_for_cuda(gr_resource *const resources[], size_t n)
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
         if (!gr_sync_wait_by_commands(resources + done, count, &value))
             continue;
-        GR_TRY(gr_sync_wait_for_retaken(resources[done]->sync.release));
-        t->under_way = gl_timeline_enqueue(t, false, value, resources + done, count) != GR_OK;
+        gr_semaphore *release = resources[done]->sync.release;
+        gr_status status = gr_sync_wait_for_retaken(release);
+        if (status == GR_OK)
+            status = gl_timeline_enqueue(t, false, value, resources + done, count);
+        t->under_way = status != GR_OK;
         if (t->under_way) {
-            gr_sync_skip_wait(resources[done]->sync.release);
-            return gr_last_error()->status;
+            gr_sync_skip_wait(release);
+            return status;
         }
     }
     return GR_OK;

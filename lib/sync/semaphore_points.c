@@ -99,8 +99,7 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
 gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
-    if (!gr_stream_is_same(semaphore->passed.stream, stream))
-        GR_TRY(gr_work_follow(&semaphore->passed, stream));
+    GR_TRY(gr_work_follow(&semaphore->passed, stream));
     if (number <= semaphore->waited)
         return GR_OK;
     GR_TRY(gr_event_create(&semaphore->passed.event));
