@@ -99,7 +99,7 @@ static bool describe_colour(struct gl_attachment *a)
     const GLenum internal = (GLenum)a->internal;
     a->mask = GL_COLOR_BUFFER_BIT;
     a->read = gl_format_of(internal);
-    a->exact = a->read && gl_format_has_image_units(a->read);
+    a->exact = a->read && gl_format_has_image_units(a->read) && !a->face; /* faces may differ */
     a->resolved = internal;
     if (a->exact) /* the name says it all: six queries less */
         return true;
