@@ -94,7 +94,8 @@ struct gr_sync {
     _Atomic(struct gr_submit_use *) begun;
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
     enum gr_holder held_by;
-    bool owes; /* a release copied bytes that no committed submit has moved to the object */
+    bool undone; /* `work` is a map that was undone, whose copies may still run */
+    bool owes;   /* a release copied bytes that no committed submit has moved to the object */
     struct gr_semaphore_pair *pair; /* a reference, or NULL */
     struct gr_turns *turns;         /* NULL without frames in flight */
 };

@@ -55,7 +55,9 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
 {
     gr_semaphore *semaphore = drawn ? sync->acquire : sync->release;
     const uint64_t value = drawn ? drawn : sync->computed;
-    if (is_in_order(sync, drawn, stream))
+    if (sync->undone) /* the stream of that map may not have followed the last release */
+        GR_TRY(gr_work_follow(&sync->work, stream));
+    else if (is_in_order(sync, drawn, stream))
         return GR_OK;
     if (value && semaphore->timeline)
         return add_wait(waits, semaphore, value, stream);
@@ -117,6 +119,8 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
     take_turns(resources, n, true);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
         status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
+        resources[i]->sync.undone = true;
+    }
 }

@@ -90,6 +90,7 @@ static gr_status release_group(gr_resource *const resources[], size_t n, CUstrea
             gr_work_note(&sync->work, stream);
         sync->computed = value;
         sync->drawn = 0;
+        sync->undone = false;
         sync->held_by = GR_HELD_BY_CUDA; /* not since the map, which could still have been undone */
     }
     return GR_OK;
