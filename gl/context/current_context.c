@@ -5,6 +5,7 @@
 #include "gl/context/saved_state.h"
 #include "lib/base/exit.h"
 #include "lib/base/lock.h"
+#include "lib/cuda/driver.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -63,6 +64,8 @@ static void query_context(struct gl_context *context)
 {
     const bool es = context->es = !epoxy_is_desktop_gl();
     const char *vendor = (const char *)glGetString(GL_VENDOR);
+    /* beside the software driver it only says so */
+    const bool is_of_nvidia = vendor && strstr(vendor, "NVIDIA") && !gr_driver_traits()->mesa_draws;
     GLint profile = 0;
     gl_native_find_display(&context->native);
     context->version = epoxy_gl_version();
@@ -71,8 +74,7 @@ static void query_context(struct gl_context *context)
     context->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     context->direct =
         !es && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
-    context->tells_targets =
-        context->direct && (!context->compatibility || (vendor && strstr(vendor, "NVIDIA")));
+    context->tells_targets = context->direct && (!context->compatibility || is_of_nvidia);
     context->storage =
         context->version >= 44 ||
         epoxy_has_gl_extension(es ? "GL_EXT_buffer_storage" : "GL_ARB_buffer_storage");
