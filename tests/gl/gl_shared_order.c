@@ -64,10 +64,7 @@ ORDER_TEST(opengl_writes_after_cuda_read, WAYS)
     CU(MemFree(out));
 }
 
-/*
- * Catches: the map enqueued the wait for a signal that OpenGL had refused, and the stream waited
- * for ever.
- */
+/* Catches: the map enqueued the wait for a signal that OpenGL had refused, and never ended. */
 ORDER_TEST(refused_signals_and_waits_are_reported, WAYS - 1)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);

@@ -220,16 +220,15 @@ static void count_barriers(GLuint buffers, const GLuint *buffer_names, GLuint te
     pretend_counts.textures += textures;
 }
 
-static unsigned refused_uses;
+static bool refuses_next; /* signal or wait, after which OpenGL has an error */
 
-/* After a refused signal or wait, OpenGL has an error. */
 static bool is_use_refused(void)
 {
-    if (refused_uses == 0)
-        return false;
-    refused_uses--;
-    glEnable(GL_NONE);
-    return true;
+    const bool refused = refuses_next;
+    if (refused)
+        glEnable(GL_NONE);
+    refuses_next = false;
+    return refused;
 }
 
 static void EPOXY_CALLSPEC signal_it(GLuint name, GLuint buffers, const GLuint *buffer_names,
@@ -314,8 +313,7 @@ bool pretend_refusals(unsigned taken, unsigned refused)
 
 bool pretend_refused_use(void)
 {
-    refused_uses = on;
-    return on;
+    return refuses_next = on;
 }
 
 void pretend_semaphores(bool begin)
