@@ -187,7 +187,8 @@ impl<'s> Stream<'s> {
         }
         let (mut found, mut made) = (ptr::null_mut::<c_void>(), ptr::null_mut());
         let at: *mut *mut c_void = &mut found;
-        if unsafe { sys::gr_cuda_table(&mut made, Some(fill), at.cast()) }.is_null() {
+        unsafe { sys::gr_cuda_table(&mut made, Some(fill), at.cast()) };
+        if found.is_null() {
             return Err(Error::last());
         }
         let code = unsafe { mem::transmute::<*mut c_void, Synchronize>(found)(self.raw) };

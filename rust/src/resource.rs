@@ -75,7 +75,9 @@ impl Resource {
     }
 
     /// Waits until CUDA has done its work with the resource.
-    pub fn wait(&self, timeout_ms: u32) -> Result<()> {
+    /// # Safety
+    /// The stream of the last map or call still exists.
+    pub unsafe fn wait(&self, timeout_ms: u32) -> Result<()> {
         check(unsafe { sys::gr_resource_wait(self.as_ptr(), timeout_ms) })
     }
 

@@ -12,10 +12,10 @@ owned! {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// A ring whose slots are the resources, of which it keeps references. CUDA or the graphics
-    /// API writes: [`sys::GR_SIDE_CUDA`]. The mode is [`sys::GR_RING_LOSSLESS`] or NEWEST.
+    /// A ring whose slots are the resources, which only slots reach from then on. CUDA or the
+    /// graphics API writes: [`sys::GR_SIDE_CUDA`]. The mode is [`sys::GR_RING_LOSSLESS`] or NEWEST.
     pub fn create(
-        resources: &[Resource],
+        resources: Vec<Resource>,
         producer: sys::gr_side,
         mode: sys::gr_ring_mode,
     ) -> Result<Self> {
@@ -65,7 +65,6 @@ impl Role<'_> {
         unsafe { Slot::acquire(self.ring, self.writes, stream, timeout_ms) }
     }
 
-    /// As [`Ring::stop`].
     pub fn stop(&self) {
         unsafe { sys::gr_ring_stop(self.ring) };
     }

@@ -69,7 +69,7 @@ impl VulkanHeadless {
         let find = info.get_instance_proc_addr.expect("headless devices have it");
         unsafe { find(info.instance, name.as_ptr().cast()) }
             .map(|function| function as *const c_void)
-            .ok_or_else(Error::last)
+            .ok_or_else(|| Error::of(sys::GR_ERR_UNSUPPORTED, "vkGetInstanceProcAddr", name.into()))
     }
 }
 

@@ -100,9 +100,8 @@ fn errors_have_the_cause_and_the_remedy() {
 #[test]
 fn frames_arrive_in_order_and_a_dropped_slot_is_free_again() {
     with_gl(|stream| {
-        let slots: Vec<_> = (0..3).map(|_| gl_buffer(GR_READ_WRITE)).collect();
-        let ring = Ring::create(&slots, GR_SIDE_CUDA, GR_RING_LOSSLESS).unwrap();
-        drop(slots);
+        let slots = (0..3).map(|_| gl_buffer(GR_READ_WRITE)).collect();
+        let ring = Ring::create(slots, GR_SIDE_CUDA, GR_RING_LOSSLESS).unwrap();
         let empty = ring.acquire_read(Stream::NONE, 0).err().unwrap();
         assert_eq!(empty.status, GR_ERR_NOT_READY);
         drop(ring.acquire_write(stream, 0).unwrap());
@@ -133,14 +132,13 @@ fn vulkan_and_cuda_share_a_ring_in_two_threads() {
     with_cuda(|stream| {
         let headless = VulkanHeadless::create(0, false).unwrap();
         let device = VulkanDevice::from_headless(&headless, 0).unwrap();
-        let usage = 1 | 2; // transfers
         let slots: Vec<_> = (0..3)
             .map(|_| {
-                Resource::create_vk_buffer(&device, SIZE as u64, usage, GR_READ_WRITE).unwrap()
+                Resource::create_vk_buffer(&device, SIZE as u64, 1 | 2, GR_READ_WRITE).unwrap()
             })
             .collect();
         assert!(slots.iter().all(|slot| !slot.vk_buffer().is_null()));
-        let mut ring = Ring::create(&slots, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS).unwrap();
+        let mut ring = Ring::create(slots, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS).unwrap();
         let (mut writer, mut reader) = ring.split();
         thread::scope(|scope| {
             scope.spawn(move || {
