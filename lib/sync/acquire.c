@@ -65,17 +65,9 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
                  : gr_work_follow(&sync->work, stream);
 }
 
-/* A map that overwrites uses the next staging buffer, and `undo` returns to the one before. */
-static void take_turns(gr_resource *const resources[], size_t n, bool undo)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct gr_turns *turns = resources[i]->sync.turns;
-        if (turns && resources[i]->flags & GR_WRITE_DISCARD)
-            turns->at = (turns->at + (undo ? turns->count - 1 : 1)) % turns->count;
-    }
-}
-
 /*
+ * A map that overwrites takes the next staging buffer, until its release or its undo.
+ *
  * With frames in flight a submit need not follow CUDA's last release, so the stream does. A map
  * that overwrites waits only for the last submit that used its staging buffer: sets *drawn to its
  * signal. Only a timeline has earlier values.
@@ -83,8 +75,11 @@ static void take_turns(gr_resource *const resources[], size_t n, bool undo)
 GR_COLD static gr_status begin_turn(const gr_resource *resource, uint64_t *drawn, CUstream stream)
 {
     const struct gr_sync *sync = &resource->sync;
-    const struct gr_turns *turns = sync->turns;
-    if (resource->flags & GR_WRITE_DISCARD && sync->acquire && sync->acquire->timeline)
+    struct gr_turns *turns = sync->turns;
+    turns->taken = resource->flags & GR_WRITE_DISCARD;
+    if (turns->taken)
+        turns->at = gr_turns_next(turns);
+    if (turns->taken && sync->acquire && sync->acquire->timeline)
         *drawn = turns->of[turns->at].drawn;
     if (!*drawn || is_in_order(sync, 0, stream))
         return GR_OK;
@@ -98,7 +93,6 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 {
     struct waits waits;
     waits.n = 0;
-    take_turns(resources, n, false);
     for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = &resources[i]->sync;
         uint64_t drawn = sync->drawn;
@@ -118,7 +112,13 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
 {
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
-    take_turns(resources, n, true);
+    for (size_t i = 0; i < n; i++) {
+        struct gr_turns *turns = resources[i]->sync.turns;
+        if (!turns || !turns->taken)
+            continue;
+        turns->at = (turns->at + turns->count - 1) % turns->count;
+        turns->taken = false;
+    }
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
         resources[i]->sync.undone = true;

@@ -190,8 +190,10 @@ gr_status vk_staging_unmap(gr_resource *const resources[], size_t n, CUstream st
     GR_TRY(gr_sync_release(resources, n, stream));
     for (size_t i = 0; i < n; i++) {
         struct gr_turns *turns = resources[i]->sync.turns;
-        if (turns)
-            turns->of[turns->at].computed = resources[i]->sync.computed;
+        if (!turns)
+            continue;
+        turns->of[turns->at].computed = resources[i]->sync.computed;
+        turns->taken = false;
     }
     return GR_OK;
 }
