@@ -238,11 +238,11 @@ static void destroy(gr_resource *resource)
     .transport = GR_TRANSPORT_SHARED, .name = "shared", .api = GR_GRAPHICS_OPENGL,                 \
     GR_EXTERNAL_OPERATIONS, .on_thread = gl_object_on_thread, .cuda_on_any_thread = true,          \
     .is_gone = gl_object_is_gone, .refuse_thread = gl_object_refuse_thread, .run = run,            \
-    .begin_use = begin_use, .end_use = end_use, .waits_in_thread = waits_in_thread,                \
-    .unregister = unregister, .park = gl_object_park, .collect = gl_object_collect,                \
-    .describe = describe, .destroy = destroy, .export_memory = export_memory,                      \
-    .export_semaphore = export_semaphore, .create_semaphore = create_semaphore,                    \
-    .create_pair = create_pair
+    .undo_map = gr_sync_undo_acquire, .begin_use = begin_use, .end_use = end_use,                  \
+    .waits_in_thread = waits_in_thread, .unregister = unregister, .park = gl_object_park,          \
+    .collect = gl_object_collect, .describe = describe, .destroy = destroy,                        \
+    .export_memory = export_memory, .export_semaphore = export_semaphore,                          \
+    .create_semaphore = create_semaphore, .create_pair = create_pair
 
 static const struct gr_backend gl_shared = {OPERATIONS, .map = map, .unmap = unmap,
                                             .abandon = gr_sync_release},

@@ -238,6 +238,7 @@ const struct gr_backend gr_external_backend = {
     .ordered_by_submits = true,
     .run = gr_external_run,
     .map = gr_external_map,
+    .undo_map = gr_sync_undo_acquire,
     .unmap = gr_sync_release,
     .unregister = gr_external_unregister,
     .collect = gr_external_collect,

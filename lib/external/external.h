@@ -57,8 +57,7 @@ static inline bool gr_external_is_copied(const struct gr_external *resource)
 #define GR_EXTERNAL_OPERATIONS                                                                     \
     .is_external = true, .external_memory = gr_external_memory,                                    \
     .check_storage = gr_external_check_storage, .signal_in_place = gr_external_signal_in_place,    \
-    .array = gr_external_array, .mipmapped_array = gr_external_mipmapped_array,                    \
-    .undo_map = gr_sync_undo_acquire
+    .array = gr_external_array, .mipmapped_array = gr_external_mipmapped_array
 
 CUexternalMemory gr_external_memory(const gr_resource *resource);
 void gr_external_signal_in_place(const gr_resource *resource);

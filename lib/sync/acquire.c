@@ -66,8 +66,6 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
 }
 
 /*
- * A map that overwrites takes the next staging buffer, until its release or its undo.
- *
  * With frames in flight a submit need not follow CUDA's last release, so the stream does. A map
  * that overwrites waits only for the last submit that used its staging buffer: sets *drawn to its
  * signal. Only a timeline has earlier values.
@@ -75,12 +73,9 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
 GR_COLD static gr_status begin_turn(const gr_resource *resource, uint64_t *drawn, CUstream stream)
 {
     const struct gr_sync *sync = &resource->sync;
-    struct gr_turns *turns = sync->turns;
-    turns->taken = resource->flags & GR_WRITE_DISCARD;
-    if (turns->taken)
-        turns->at = gr_turns_next(turns);
-    if (turns->taken && sync->acquire && sync->acquire->timeline)
-        *drawn = turns->of[turns->at].drawn;
+    const struct gr_turns *turns = sync->turns;
+    if (resource->flags & GR_WRITE_DISCARD && sync->acquire && sync->acquire->timeline)
+        *drawn = turns->of[gr_turns_next(turns)].drawn;
     if (!*drawn || is_in_order(sync, 0, stream))
         return GR_OK;
     const gr_semaphore_point point =
@@ -105,20 +100,12 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 
 /*
  * Records an event after the waits and copies that the stream already contains. These follow the
- * last release of the resource, so the event is after this release, too. The staging buffer of the
- * last release becomes the newest one again.
+ * last release of the resource, so the event is after this release, too.
  */
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
-    for (size_t i = 0; i < n; i++) {
-        struct gr_turns *turns = resources[i]->sync.turns;
-        if (!turns || !turns->taken)
-            continue;
-        turns->at = (turns->at + turns->count - 1) % turns->count;
-        turns->taken = false;
-    }
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
         resources[i]->sync.undone = true;

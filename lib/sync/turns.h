@@ -11,7 +11,6 @@
 
 struct gr_turns {
     unsigned count, at; /* the number of staging buffers, and the newest one */
-    bool taken;         /* a map has taken it */
     struct gr_turn {
         uint64_t drawn, computed; /* as in struct gr_sync */
     } of[GR_MOST_IN_FLIGHT];

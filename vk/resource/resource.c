@@ -98,21 +98,14 @@ static gr_status unregister(gr_resource *resource)
     .run = gr_external_run, .unregister = unregister, .collect = gr_external_collect,              \
     .describe = describe, .destroy = destroy, .begin_order = begin_order, SEMAPHORES
 
-#define COPIES .map = vk_staging_map, .unmap = vk_staging_unmap
+#define EXTERNAL                                                                                   \
+    .transport = GR_TRANSPORT_EXTERNAL, .name = "external", OPERATIONS, MEMORY,                    \
+    .undo_map = gr_sync_undo_acquire
+#define COPIES .map = vk_staging_map, .undo_map = vk_staging_undo_map, .unmap = vk_staging_unmap
 
 static const struct gr_backend
-    vk_external = {.transport = GR_TRANSPORT_EXTERNAL,
-                   .name = "external",
-                   OPERATIONS,
-                   MEMORY,
-                   .map = gr_external_map,
-                   .unmap = gr_sync_release},
-    vk_of_tensor = {.transport = GR_TRANSPORT_EXTERNAL,
-                    .name = "external",
-                    OPERATIONS,
-                    MEMORY,
-                    .map = gr_external_map_used,
-                    .unmap = gr_external_unmap_used},
+    vk_external = {EXTERNAL, .map = gr_external_map, .unmap = gr_sync_release},
+    vk_of_tensor = {EXTERNAL, .map = gr_external_map_used, .unmap = gr_external_unmap_used},
     vk_copy = {.transport = GR_TRANSPORT_COPY, .name = "copy", OPERATIONS, COPIES},
     vk_peer = {.transport = GR_TRANSPORT_PEER, .name = "peer", OPERATIONS, COPIES};
 

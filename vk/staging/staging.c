@@ -152,11 +152,24 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
     if (!resource->sync.owes)
         owe_nothing(staging);
     GR_TRY(reserve(staging));
+    if (resource->flags & GR_WRITE_DISCARD)
+        staging->turns.at = gr_turns_next(&staging->turns);
     resource->ptr = staging->own ? staging->own : slot_ptr(staging);
     if (!gr_resource_reads(resource))
         return GR_OK;
     GR_TRY(vk_staging_memory_copy(&staging->memory, staging->turns.at, true, stream));
     return move(resource, staging, resource->current, true, stream);
+}
+
+/* The newest slot is again that of the last release. */
+void vk_staging_undo_map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gr_turns *turns = &vk_staging_of(gr_external_of(resources[i]))->turns;
+        if (resources[i]->flags & GR_WRITE_DISCARD)
+            turns->at = (turns->at + turns->count - 1) % turns->count;
+    }
+    gr_sync_undo_acquire(resources, n, stream);
 }
 
 gr_status vk_staging_map(gr_resource *const resources[], size_t n, CUstream stream)
@@ -166,7 +179,8 @@ gr_status vk_staging_map(gr_resource *const resources[], size_t n, CUstream stre
         gr_status status = copy_in(resources[i], stream);
         if (status == GR_OK)
             continue;
-        gr_sync_undo_acquire(resources, n, stream);
+        vk_staging_undo_map(resources, i, stream);
+        gr_sync_undo_acquire(resources + i, n - i, stream);
         return status;
     }
     return GR_OK;
@@ -190,10 +204,8 @@ gr_status vk_staging_unmap(gr_resource *const resources[], size_t n, CUstream st
     GR_TRY(gr_sync_release(resources, n, stream));
     for (size_t i = 0; i < n; i++) {
         struct gr_turns *turns = resources[i]->sync.turns;
-        if (!turns)
-            continue;
-        turns->of[turns->at].computed = resources[i]->sync.computed;
-        turns->taken = false;
+        if (turns)
+            turns->of[turns->at].computed = resources[i]->sync.computed;
     }
     return GR_OK;
 }

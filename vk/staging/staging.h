@@ -118,6 +118,7 @@ struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_bindin
 
 /* Operations of struct gr_backend. */
 gr_status vk_staging_map(gr_resource *const resources[], size_t n, CUstream stream);
+void vk_staging_undo_map(gr_resource *const resources[], size_t n, CUstream stream);
 gr_status vk_staging_unmap(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
