@@ -11,7 +11,7 @@
 
 #include <grinterop/base.h>
 
-#include "lib/base/cuda_abi.h"
+#include "lib/cuda/array_format.h"
 #include "gl/context/context.h"
 
 struct gl_format {
@@ -33,7 +33,7 @@ struct gl_format {
 /* Whether the values are integers, not fractions. */
 static inline bool gl_format_is_integer(const struct gl_format *f)
 {
-    return !f->normalized && f->format != CU_AD_FORMAT_HALF && f->format != CU_AD_FORMAT_FLOAT;
+    return gr_format_is_integer(f->format, f->normalized);
 }
 
 /* Returns the row of a format; NULL if the table does not list the format. */

@@ -39,6 +39,12 @@ static inline unsigned gr_channel_bytes(CUarray_format format)
     }
 }
 
+/* Whether the values are integers, not fractions. */
+static inline bool gr_format_is_integer(unsigned format, bool normalized)
+{
+    return !normalized && format != CU_AD_FORMAT_HALF && format != CU_AD_FORMAT_FLOAT;
+}
+
 static inline bool gr_format_is_compressed(unsigned format)
 {
     return format >= GR_FORMAT_BC1_UNORM && format <= GR_FORMAT_BC7_UNORM_SRGB;

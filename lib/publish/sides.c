@@ -164,8 +164,7 @@ static gr_status describe_image(const gr_image_info *info, enum gr_slices slices
     *p = (struct gr_picture){
         .dtype = dtype,
         .packed = packed ? packed->element : 0,
-        .is_number = !packed && !info->normalized && info->format != CU_AD_FORMAT_HALF &&
-                     info->format != CU_AD_FORMAT_FLOAT,
+        .is_number = !packed && gr_format_is_integer(info->format, info->normalized),
         .x = (int64_t)region->x,
         .y = (int64_t)region->y,
         .width = (int64_t)region->width,
