@@ -86,9 +86,8 @@ TEST(the_type_of_signed_normalized_attachments_is_not_queried)
 
 TEST(an_error_of_a_query_is_reported)
 {
-    const struct attachment_format *rgb10_a2 = &attachment_formats[4];
-    assert_fails(fetch_untyped(rgb10_a2), GR_ERR_GL, GL_INVALID_OPERATION,
-                 "could not read the attachment GL_COLOR_ATTACHMENT0");
+    assert_fails(fetch_untyped(&attachment_formats[4]), GR_ERR_GL, GL_INVALID_OPERATION,
+                 "could not read the attachment GL_COLOR_ATTACHMENT0"); /* GL_RGB10_A2 */
     assert_gl_clean();
 }
 
@@ -104,6 +103,23 @@ TEST(an_attached_texture_level_is_read)
     read_reference(attachment_rgba8, expected);
     must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
     ck_assert_mem_eq(fetched, expected, sizeof(expected) / 4);
+}
+
+/* Catches: the format of the first face of a mutable cube map was taken for that of the others. */
+TEST(a_face_of_a_cube_map_has_a_format_of_its_own)
+{
+    const GLenum first = GL_TEXTURE_CUBE_MAP_POSITIVE_X, face = first + 1;
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    const GLfloat colour[] = {2.5f, -1, 0, 1};
+    GLuint cube;
+    glGenTextures(1, &cube);
+    glBindTexture(GL_TEXTURE_CUBE_MAP, cube);
+    glTexImage2D(first, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_FLOAT, NULL);
+    glTexImage2D(face, 0, GL_RGBA32F, 8, 8, 0, GL_RGBA, GL_FLOAT, NULL);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, face, cube, 0);
+    glClearBufferfv(GL_COLOR, 0, colour);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_F32, 8, 8, 4), NULL);
+    ck_assert_mem_eq(fetched, colour, 16);
 }
 
 /* Each layer has one row. */
