@@ -71,13 +71,6 @@ const char *own_vulkan_open(gr_vk_device_desc *on, bool (*is)(const gr_vk_device
     return reason;
 }
 
-bool own_vulkan_is_software(const gr_vk_device_desc *on)
-{
-    VkPhysicalDeviceProperties properties;
-    OWN_VULKAN(on, vkGetPhysicalDeviceProperties)(on->physical_device, &properties);
-    return properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
-
 void own_vulkan_close(gr_vk_device_desc *on)
 {
     if (on->device != VK_NULL_HANDLE)
