@@ -151,7 +151,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     if (w->planned->sides.is_part && !w->fetch && (resource->flags & GR_WRITE_DISCARD))
         return gr_fail(
             GR_ERR_STATE,
-            "The %s was registered write_discard, so the map loses what is outside of the "
+            "The %s was registered write_discard, so the map loses everything outside of the "
             "rectangle, slices or tiles: register it read_write, or map it and write all of it by "
             "gr_buffer_publish().",
             resource->is_image ? "image" : "buffer");

@@ -109,9 +109,7 @@ static void assert_map_refused(struct thing *thing, gr_map_options options, cons
 
 /*
  * The event belongs to another context, or was destroyed, after a valid use or without one.
- *
- * Catches: the invalid event was detected after the map, and undoing the map changed the contents
- * of the buffer. Frames in flight: Vulkan copied the staging buffer after the newest one.
+ * Catches: undoing the map changed the contents.
  */
 FACT(unusable_events_are_refused_and_change_nothing, writing[_i], 2)
 {

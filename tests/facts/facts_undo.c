@@ -53,7 +53,7 @@ static bool disarm(gr_status status)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Each step returns what is wrong as a text, or NULL. */
+/* Each step returns NULL, or a text that says what is wrong. */
 
 static unsigned seed; /* of the bytes that the batch has */
 
