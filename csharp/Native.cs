@@ -199,7 +199,14 @@ namespace Grinterop
         [FieldOffset(32)] public byte* message;
     }
 
-    [StructLayout(LayoutKind.Explicit, Size = 48)]
+    [StructLayout(LayoutKind.Explicit, Size = 16)]
+    public unsafe struct gr_map_part
+    {
+        [FieldOffset(0)] public ulong offset;
+        [FieldOffset(8)] public ulong size;
+    }
+
+    [StructLayout(LayoutKind.Explicit, Size = 56)]
     public unsafe struct gr_map_options
     {
         [FieldOffset(0)] public ulong struct_size;
@@ -208,6 +215,7 @@ namespace Grinterop
         [FieldOffset(24)] public gr_map_access access;
         [FieldOffset(32)] public ulong offset;
         [FieldOffset(40)] public ulong size;
+        [FieldOffset(48)] public gr_map_part* parts;
     }
 
     [StructLayout(LayoutKind.Explicit, Size = 32)]
@@ -570,7 +578,7 @@ namespace Grinterop
         [FieldOffset(80)] public uint anisotropy;
     }
 
-    [StructLayout(LayoutKind.Explicit, Size = 56)]
+    [StructLayout(LayoutKind.Explicit, Size = 72)]
     public unsafe struct gr_linear_desc
     {
         [FieldOffset(0)] public ulong struct_size;
@@ -581,6 +589,10 @@ namespace Grinterop
         [FieldOffset(40)] public uint z;
         [FieldOffset(44)] public uint depth;
         [FieldOffset(48)] public uint layers;
+        [FieldOffset(52)] public uint x;
+        [FieldOffset(56)] public uint y;
+        [FieldOffset(60)] public uint width;
+        [FieldOffset(64)] public uint height;
     }
 
     [StructLayout(LayoutKind.Explicit, Size = 64)]

@@ -211,6 +211,11 @@ typedef enum gr_map_access {
     GR_MAP_READ_WRITE = 3
 } gr_map_access;
 
+/* The part of a buffer to map: `size` bytes at `offset`; a size of 0 means up to the end. */
+typedef struct gr_map_part {
+    size_t offset, size;
+} gr_map_part;
+
 /* Options of gr_map_with() and gr_map_many(). */
 typedef struct gr_map_options {
     size_t struct_size;
@@ -226,12 +231,15 @@ typedef struct gr_map_options {
     gr_map_access access;
 
     /*
-     * The part of each buffer to map: `size` bytes at `offset`; a size of 0 means up to the end.
-     * gr_buffer_ptr() and gr_buffer_size() refer to the part. A transport that copies moves only
-     * the part; with other transports and GR_WRITE_DISCARD, the bytes outside of the part become
-     * undefined, too. For images both fields are 0.
+     * The part of each buffer to map, as in gr_map_part. gr_buffer_ptr() and gr_buffer_size() refer
+     * to the part. A transport that copies moves only the part; with other transports and
+     * GR_WRITE_DISCARD, the bytes outside of the part become undefined, too. For images both fields
+     * are 0.
      */
     size_t offset, size;
+
+    /* One part per resource, if they differ: `offset` and `size` are then 0. NULL: none. */
+    const gr_map_part *parts;
 } gr_map_options;
 
 /*

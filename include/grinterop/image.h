@@ -207,11 +207,17 @@ typedef struct gr_linear_desc {
 
     /* The number of layers, from that of the call on. 0: one. */
     unsigned layers;
+
+    /*
+     * The rectangle in texels, in each slice and layer. A width or height of 0 extends it to the
+     * edge. That of a compressed image has whole blocks. The memory begins with its first texel.
+     */
+    unsigned x, y, width, height;
 } gr_linear_desc;
 
 /*
- * Copies one whole level and layer from or to the image, or several layers, or some slices, in
- * stream order.
+ * Copies one level and layer from or to the image, or several layers, in stream order: all of it,
+ * or the rectangle and the slices of the description.
  *
  *     gr_buffer_copy_to_linear(image, 0, 0, &GR_INIT(gr_linear_desc, .host = pixels), stream);
  *     gr_cuda()->StreamSynchronize(stream);
@@ -223,8 +229,8 @@ typedef struct gr_linear_desc {
  *          memory may block the thread
  *
  * Errors: those of every function that takes a buffer (top of this file), and
- *     GR_ERR_INVALID_VALUE  the level, a layer, the slices, the pitch or `slice` is invalid; or
- *                           `device` and `host` are both set, or both 0
+ *     GR_ERR_INVALID_VALUE  the level, a layer, the slices, the rectangle, the pitch or `slice` is
+ *                           invalid; or `device` and `host` are both set, or both 0
  *     GR_ERR_STATE          the call copies into an image that was registered or mapped read_only
  *     GR_ERR_UNSUPPORTED    the format has no plain channels
  *

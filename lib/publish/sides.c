@@ -93,8 +93,6 @@ static gr_status find_region(const gr_resource *resource, const gr_publish_optio
                  "`layer` is GR_ALL_LAYERS, but `layers` is %u: set `layer` to the first of them.",
                  o->layers);
     GR_TRY(gr_image_check_slices(resource, o->level, o->z, &depth, all ? 0 : o->layer, o->layers));
-    const size_t width = gr_level_extent(resource->image.width, o->level);
-    const size_t height = gr_level_extent(resource->image.height, o->level);
     *region = (struct gr_region){.level = o->level,
                                  .layer = all ? 0 : o->layer,
                                  .layers = all         ? resource->image.layers
@@ -104,17 +102,13 @@ static gr_status find_region(const gr_resource *resource, const gr_publish_optio
                                  .depth = depth,
                                  .x = o->x,
                                  .y = o->y,
-                                 .width = o->width ? o->width : width - o->x,
-                                 .height = o->height ? o->height : height - o->y};
-    sides->is_part = region->width != width || region->height != height || o->z ||
+                                 .width = o->width,
+                                 .height = o->height};
+    GR_TRY(gr_image_check_rectangle(resource, region));
+    sides->is_part = region->width != gr_level_extent(resource->image.width, o->level) ||
+                     region->height != gr_level_extent(resource->image.height, o->level) || o->z ||
                      (resource->is_3d && depth != gr_level_extent(resource->image.depth, o->level));
-    if (o->x < width && o->y < height && region->width <= width - o->x &&
-        region->height <= height - o->y)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE,
-                   "The rectangle at x %u, y %u with width %u and height %u is not within level "
-                   "%u of the image, which has %zu x %zu texels.",
-                   o->x, o->y, o->width, o->height, o->level, width, height);
+    return GR_OK;
 }
 
 static bool has_part(const gr_publish_options *o)

@@ -116,6 +116,22 @@ gr_status gr_image_check_slices(const gr_resource *resource, unsigned level, uns
     return GR_OK;
 }
 
+gr_status gr_image_check_rectangle(const gr_resource *resource, struct gr_region *r)
+{
+    const size_t width = gr_level_extent(resource->image.width, r->level);
+    const size_t height = gr_level_extent(resource->image.height, r->level);
+    GR_REFUSE_IF(r->x >= width || r->y >= height || r->width > width - r->x ||
+                     r->height > height - r->y,
+                 "The rectangle at x %zu, y %zu with width %zu and height %zu is not within level "
+                 "%u of the image, which has %zu x %zu texels.",
+                 r->x, r->y, r->width, r->height, r->level, width, height);
+    if (!r->width)
+        r->width = width - r->x;
+    if (!r->height)
+        r->height = height - r->y;
+    return GR_OK;
+}
+
 /* ---- Linear memory, and the copies of transports that copy ----------------------------------- */
 
 /* The alignment of levels in linear memory, for efficient copies. */

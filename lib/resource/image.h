@@ -24,6 +24,12 @@ static inline size_t gr_level_extent(size_t extent, unsigned level)
 gr_status gr_image_check_slices(const gr_resource *resource, unsigned level, unsigned z,
                                 unsigned *depth, unsigned layer, unsigned layers);
 
+/*
+ * Refuses a rectangle that the level of the region does not have. Replaces a width and height of 0
+ * by what extends the rectangle to the edge.
+ */
+gr_status gr_image_check_rectangle(const gr_resource *resource, struct gr_region *region);
+
 /* Refuses an image of compressed blocks, which are no tensor. */
 gr_status gr_image_refuse_compressed(unsigned format);
 

@@ -12,11 +12,13 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
-/* One level and layer of an image. */
+/* One level and layer of an image, or a rectangle and slices of it. */
 struct part {
     CUarray array;
+    struct gr_element element;
     struct gr_level size;
     size_t first_slice; /* the layer, if the array contains all layers */
+    size_t x, y;        /* where it begins, in bytes of a row and in rows */
 };
 
 static gr_status measure_part(const gr_image_info *info, unsigned level, struct part *part)
@@ -27,6 +29,7 @@ static gr_status measure_part(const gr_image_info *info, unsigned level, struct 
                        "CUDA describes the image by format 0x%x, which grinterop does not know: it "
                        "has no linear form. Use gr_buffer_array().",
                        (unsigned)info->format);
+    part->element = element;
     part->size = gr_level_of(info, element, level);
     return GR_OK;
 }
@@ -39,7 +42,30 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
     GR_TRY(gr_image_query(buffer, &info));
     GR_TRY(measure_part(&info, level, part));
     part->first_slice = info.layered ? layer : 0;
+    part->x = part->y = 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
+}
+
+/* Narrows a part to a rectangle, which has whole blocks, and to slices. */
+static gr_status narrow_part(const gr_resource *resource, const struct gr_region *r,
+                             struct part *part)
+{
+    const gr_image_info *info = &resource->image;
+    const struct gr_element element = part->element;
+    const size_t right = r->x + r->width, top = r->y + r->height;
+    GR_REFUSE_IF(r->x % element.side || r->y % element.side ||
+                     (right % element.side && right != gr_level_extent(info->width, r->level)) ||
+                     (top % element.side && top != gr_level_extent(info->height, r->level)),
+                 "The rectangle at x %zu, y %zu with width %zu and height %zu cuts compressed "
+                 "blocks: begin and end at multiples of %u texels, or at the edge.",
+                 r->x, r->y, r->width, r->height, element.side);
+    part->x = r->x / element.side * element.bytes;
+    part->y = r->y / element.side;
+    part->size.row = gr_elements_across(element, r->width) * element.bytes;
+    part->size.rows = gr_elements_across(element, r->height);
+    part->first_slice += r->z;
+    part->size.slices = r->depth;
+    return GR_OK;
 }
 
 static gr_status check_linear(const gr_linear_desc *memory, const struct part *part)
@@ -65,7 +91,9 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
 {
     GR_TRY(check_linear(memory, part));
     const size_t pitch = memory->pitch ? memory->pitch : part->size.row;
-    const struct gr_copy_side array = gr_copy_array(part->array, part->first_slice);
+    struct gr_copy_side array = gr_copy_array(part->array, part->first_slice);
+    array.x = part->x;
+    array.y = part->y;
     const struct gr_copy_side linear = {
         .type = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
         .at = memory->host ? (CUdeviceptr)(uintptr_t)memory->host : memory->device,
@@ -101,8 +129,16 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     GR_TRY(gr_image_check_part(buffer, level, layer));
     GR_REFUSE_IF(!given, "The description of the linear memory is NULL.");
     GR_TRY(GR_TAKE(gr_linear_desc, &memory, given));
-    GR_TRY(gr_image_check_slices(buffer->resource, level, memory.z, &memory.depth, layer,
+    struct gr_region region = {.level = level,
+                               .z = memory.z,
+                               .depth = memory.depth,
+                               .x = memory.x,
+                               .y = memory.y,
+                               .width = memory.width,
+                               .height = memory.height};
+    GR_TRY(gr_image_check_slices(buffer->resource, level, memory.z, &region.depth, layer,
                                  memory.layers));
+    GR_TRY(gr_image_check_rectangle(buffer->resource, &region));
     if (!out && !gr_resource_writes(buffer->resource))
         return gr_fail(
             GR_ERR_STATE,
@@ -114,8 +150,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     GR_TRY(gr_stream_check_capture(stream));
     do {
         GR_TRY(find_part(buffer, level, layer + i, &part));
-        part.first_slice += memory.z;
-        part.size.slices = memory.depth;
+        GR_TRY(narrow_part(buffer->resource, &region, &part));
         GR_TRY(copy_part(&part, &memory, out, stream));
         skip_slice(&part, &memory);
     } while (++i < memory.layers);

@@ -183,6 +183,11 @@ static void set_region(const struct gr_use *use)
     buffer->linear = buffer->has_region && backend->linear && backend->linear(resource);
 }
 
+static gr_map_part part_of(const gr_map_options *o, size_t i)
+{
+    return o->parts ? o->parts[i] : (gr_map_part){o->offset, o->size};
+}
+
 /*
  * Sets the part and the access of each mapping, because transports that copy must know them before
  * the map. Checks the parts after the storage, which may have grown.
@@ -192,21 +197,24 @@ static gr_status set_options(const struct gr_use *use)
     const gr_map_options *o = use->options;
     const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
     const unsigned narrowed = narrows ? (unsigned)o->access : 0;
+    GR_REFUSE_IF(o->parts && (o->offset || o->size),
+                 "`parts` has a part of each buffer, so `offset` and `size` must be 0.");
     for (size_t i = 0; i < use->n; i++) {
         const gr_resource *resource = use->resources[i];
         gr_buffer *buffer = resource->current;
-        GR_REFUSE_IF(resource->is_image && (o->offset || o->size),
+        const gr_map_part part = part_of(o, i);
+        GR_REFUSE_IF(resource->is_image && (part.offset || part.size),
                      "`offset` and `size` are %zu and %zu, but only buffers can be mapped in part, "
                      "and this is an image: leave both 0.",
-                     o->offset, o->size);
-        GR_REFUSE_IF((o->offset || o->size) &&
-                         (o->offset >= resource->size || o->size > resource->size - o->offset),
+                     part.offset, part.size);
+        GR_REFUSE_IF((part.offset || part.size) && (part.offset >= resource->size ||
+                                                    part.size > resource->size - part.offset),
                      "The part of %zu byte%s at offset %zu is not within the buffer, whose size is "
                      "%zu.",
-                     o->size, gr_s(o->size), o->offset, resource->size);
+                     part.size, gr_s(part.size), part.offset, resource->size);
         buffer->narrowed = (unsigned char)(narrowed & ~resource->flags);
-        buffer->offset = o->offset;
-        buffer->part = o->size ? o->size : buffer->part - o->offset;
+        buffer->offset = part.offset;
+        buffer->part = part.size ? part.size : buffer->part - part.offset;
     }
     return GR_OK;
 }

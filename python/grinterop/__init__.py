@@ -93,10 +93,12 @@ def map_many(
     resources: _abc.Sequence[GraphicsResource], *, stream: "_Stream",
     wait_event: "_Event" = None, ready_event: "_Event" = None,
     offset: _typing.SupportsIndex = 0, size: _typing.SupportsIndex = 0,
+    parts: "_abc.Sequence[tuple[_typing.SupportsIndex, _typing.SupportsIndex]] | None" = None,
 ) -> Buffers:
     """Maps several resources with one driver call: all or none.
 
     The map waits for `wait_event` and records `ready_event` when CUDA can use the data. `offset`
-    and `size` select bytes of each buffer; a size of 0 means up to its end.
+    and `size` select bytes of each buffer; a size of 0 means up to its end. `parts` has an offset
+    and a size for each of them instead.
     """
-    return Buffers(_map_many(resources, stream, wait_event, ready_event, offset, size))
+    return Buffers(_map_many(resources, stream, wait_event, ready_event, offset, size, parts))

@@ -579,7 +579,8 @@ class Buffer(_With, _Exports, _Samples):
     def copy_from_image(
         self, address: _Address, level: _Int = 0, layer: _Int = 0, *, pitch: _Int = 0,
         slice: _Int = 0, host: bool = False, stream: _Stream | None = None, z: _Int = 0,
-        depth: _Int = 0, layers: _Int = 0,
+        depth: _Int = 0, layers: _Int = 0, x: _Int = 0, y: _Int = 0, width: _Int = 0,
+        height: _Int = 0,
     ) -> None:
         """Copies one level and layer of the image to linear memory.
 
@@ -589,6 +590,7 @@ class Buffer(_With, _Exports, _Samples):
             stream: None is the stream of the map.
             z, depth: The slices of a 3D image. A depth of 0 extends them to the last one.
             layers: How many layers, from `layer` on. 0: one.
+            x, y, width, height: The rectangle in texels. A size of 0 extends it to the edge.
         """
     copy_to_image = copy_from_image
     """Copies linear memory to the image, like copy_from_image()."""
@@ -1387,6 +1389,7 @@ def _last_error() -> tuple[str, int, int, str, str, str]: ...
 def _map_many(
     resources: Sequence[GraphicsResource], stream: _Stream, wait_event: _Event = None,
     ready_event: _Event = None, offset: _Int = 0, size: _Int = 0,
+    parts: Sequence[tuple[_Int, _Int]] | None = None,
 ) -> list[Buffer]: ...
 def _milliseconds(timeout: _Number, /) -> int | None: ...
 def _parse_register_flags(flags: _Flags, /) -> int: ...

@@ -176,12 +176,13 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, cons
     CUstream stream;
     gr_status status;
     bool host = false;
-    if (!PARSE_IN(name, "O&|O&O&$O&O&O&OO&O&O&",
+    if (!PARSE_IN(name, "O&|O&O&$O&O&O&OO&O&O&O&O&O&O&",
                   NAMES("address", "level", "layer", "pitch", "slice", "host", "stream", "z",
-                        "depth", "layers"),
+                        "depth", "layers", "x", "y", "width", "height"),
                   ADDRESS(&pointer), UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch),
                   SIZE(&linear.slice), TRUTH(&host), &given, UNSIGNED(&linear.z),
-                  UNSIGNED(&linear.depth), UNSIGNED(&linear.layers)) ||
+                  UNSIGNED(&linear.depth), UNSIGNED(&linear.layers), UNSIGNED(&linear.x),
+                  UNSIGNED(&linear.y), UNSIGNED(&linear.width), UNSIGNED(&linear.height)) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream) || !buffer_usable(self) ||
         !exclusive_begin(object))
         return NULL;

@@ -145,21 +145,47 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
     return list;
 }
 
+#define PARTS "parts: expected an (offset, size) for each resource"
+
+/* Reads a part for each resource, which the caller frees. None: NULL. */
+static bool parts_of(PyObject *given, size_t count, gr_map_part **parts)
+{
+    if (!is_given(given))
+        return true;
+    PyObject *items = items_of(given, PARTS);
+    bool good = items && (size_t)PyTuple_Size(items) == count;
+    if (items && !good)
+        PyErr_Format(PyExc_ValueError, PARTS ", of which there are %zu, not %zd", count,
+                     PyTuple_Size(items));
+    *parts = PyMem_Calloc(count + 1, sizeof(**parts));
+    for (size_t i = 0; good && *parts && i < count; i++)
+        good = PyArg_Parse(PyTuple_GetItem(items, (Py_ssize_t)i), "(O&O&);" PARTS,
+                           SIZE(&(*parts)[i].offset), SIZE(&(*parts)[i].size));
+    Py_XDECREF(items);
+    return good && (*parts || PyErr_NoMemory());
+}
+
 static PyObject *map_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     ENTER();
     gr_map_options options = GR_INIT(gr_map_options);
-    PyObject *resources, *given, *wait = NULL, *ready = NULL, *list = NULL;
+    PyObject *resources, *given, *wait = NULL, *ready = NULL, *each = NULL, *list = NULL;
+    gr_map_part *parts = NULL;
     struct batch batch = {0};
     CUstream stream;
-    if (!PARSE("OO|OOO&O&:map_many",
-               NAMES("resources", "stream", "wait_event", "ready_event", "offset", "size"),
-               &resources, &given, &wait, &ready, SIZE(&options.offset), SIZE(&options.size)) ||
+    if (!PARSE("OO|OOO&O&O:map_many",
+               NAMES("resources", "stream", "wait_event", "ready_event", "offset", "size", "parts"),
+               &resources, &given, &wait, &ready, SIZE(&options.offset), SIZE(&options.size),
+               &each) ||
         !stream_of(given, &stream) || !event_of(wait, &options.wait_event) ||
         !event_of(ready, &options.ready_event))
         return NULL;
-    if (begin(resources, RESOURCES, &batch) && take_resources(&batch))
+    if (begin(resources, RESOURCES, &batch) && parts_of(each, batch.count, &parts) &&
+        take_resources(&batch)) {
+        options.parts = parts;
         list = map_batch(&batch, given, stream, &options);
+    }
+    PyMem_Free(parts);
     end(&batch);
     return list;
 }

@@ -283,6 +283,17 @@ def test_map_many_maps_a_part_of_each(three, cuda):
         grinterop.map_many(three, stream=cuda, offset=1024, size=1)
 
 
+def test_map_many_maps_different_parts(three, cuda):
+    parts = [(256, 128), (0, 0), (8, np.int64(4))]
+    with grinterop.map_many(three, stream=cuda, parts=parts) as buffers:
+        assert [buffer.size for buffer in buffers] == [128, 1024, 4]
+    for wrong in (parts[:2], [(1, 2, 3)] * 3, [1, 2, 3], 7, [("1", 2)] * 3):
+        with pytest.raises((TypeError, ValueError)):
+            grinterop.map_many(three, stream=cuda, parts=wrong)
+    with pytest.raises(grinterop.InvalidValueError, match="`parts`"):
+        grinterop.map_many(three, stream=cuda, parts=parts, offset=8)
+
+
 # ---- Images --------------------------------------------------------------------------------------
 
 
@@ -340,6 +351,19 @@ def test_texels_are_copied_from_and_to_images(picture, cuda):
         image.copy_to_image(ctypes.addressof(data), host=True, stream=cuda)
         cuda.sync()
     assert gl.read_texture(picture.gl_name, 8, 4) == data.raw
+
+
+def test_rectangles_are_copied_from_and_to_images(picture, cuda):
+    wanted = np.arange(128, dtype=np.uint8).reshape(4, 8, 4)
+    data = np.zeros((2, 3, 4), np.uint8)
+    with picture.map(stream=cuda) as image:
+        image.copy_from_image(data.ctypes.data, host=True, x=4, y=1, width=3, height=2)
+        cuda.sync()
+        assert (data == wanted[1:3, 4:7]).all()
+        image.copy_to_image(data.ctypes.data, host=True, x=5, y=2)
+        cuda.sync()
+    wanted[2:4, 5:8] = data
+    assert gl.read_texture(picture.gl_name, 8, 4) == wanted.tobytes()
 
 
 def test_levels_may_end_at_max_level(egl, cuda):

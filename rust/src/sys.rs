@@ -240,6 +240,12 @@ pub const GR_MAP_WRITE_DISCARD: gr_map_access = 2;
 pub const GR_MAP_READ_WRITE: gr_map_access = 3;
 pub type gr_map_access = ::std::os::raw::c_uint;
 #[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct gr_map_part {
+    pub offset: usize,
+    pub size: usize,
+}
+#[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gr_map_options {
     pub struct_size: usize,
@@ -248,6 +254,7 @@ pub struct gr_map_options {
     pub access: gr_map_access,
     pub offset: usize,
     pub size: usize,
+    pub parts: *const gr_map_part,
 }
 impl Default for gr_map_options {
     fn default() -> Self {
@@ -1388,6 +1395,10 @@ pub struct gr_linear_desc {
     pub z: ::std::os::raw::c_uint,
     pub depth: ::std::os::raw::c_uint,
     pub layers: ::std::os::raw::c_uint,
+    pub x: ::std::os::raw::c_uint,
+    pub y: ::std::os::raw::c_uint,
+    pub width: ::std::os::raw::c_uint,
+    pub height: ::std::os::raw::c_uint,
 }
 impl Default for gr_linear_desc {
     fn default() -> Self {

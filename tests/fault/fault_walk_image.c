@@ -10,7 +10,7 @@
 static bool copy_both_ways(gr_buffer *buffer)
 {
     static unsigned char host[SIDE * SIDE * 8 * 4]; /* 5 slices */
-    const gr_linear_desc linear = GR_INIT(gr_linear_desc, .host = host);
+    const gr_linear_desc linear = GR_INIT(gr_linear_desc, .host = host, .y = 1);
     return ok(gr_buffer_copy_to_linear(buffer, 0, 0, &linear, fx.stream)) &&
            ok(gr_buffer_copy_from_linear(buffer, 0, 0, &linear, fx.stream));
 }

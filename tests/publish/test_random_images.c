@@ -111,6 +111,13 @@ static void must_equal(const struct object *o, const void *is, const void *shoul
                       slot(o), p->level, p->layer, i, size, a[i], where, b[i]);
 }
 
+/* Narrows one dimension of a part. */
+static void narrow(unsigned *from, unsigned *extent)
+{
+    *from = any(*extent);
+    *extent = 1 + any(*extent - *from);
+}
+
 static struct part whole(const struct object *o, unsigned level, unsigned layer)
 {
     return (struct part){.level = level,
@@ -484,18 +491,24 @@ static void copy_part(const struct object *o, gr_buffer *mapped, const struct pa
 {
     const size_t pitch = gr_buffer_get_info(mapped)->pitch;
     const size_t row = p->width * image_texel_bytes(o->image.format);
+    const bool is_3d = o->image.target->target == GL_TEXTURE_3D;
     if (!pitch && !is_buffer(o)) {
+        const gr_linear_desc memory =
+            GR_INIT(gr_linear_desc, .host = bytes, .x = p->x, .y = p->y, .width = p->width,
+                    .height = p->height, .z = p->z, .depth = is_3d ? p->depth : 0,
+                    .layers = is_3d ? 0 : p->layers);
         if (write)
-            image_put(mapped, p->level, p->layer, bytes);
+            assert_ok(gr_buffer_copy_from_linear(mapped, p->level, p->layer, &memory, fx.stream));
         else
-            image_get(mapped, p->level, p->layer, bytes);
-        return;
-    }
-    for (size_t y = 0; y < part_size(o, p) / row; y++)
-        if (write)
-            CU(MemcpyHtoDAsync(gr_buffer_ptr(mapped) + y * pitch, bytes + y * row, row, fx.stream));
-        else
-            CU(MemcpyDtoHAsync(bytes + y * row, gr_buffer_ptr(mapped) + y * pitch, row, fx.stream));
+            assert_ok(gr_buffer_copy_to_linear(mapped, p->level, p->layer, &memory, fx.stream));
+    } else
+        for (size_t y = 0; y < part_size(o, p) / row; y++)
+            if (write)
+                CU(MemcpyHtoDAsync(gr_buffer_ptr(mapped) + y * pitch, bytes + y * row, row,
+                                   fx.stream));
+            else
+                CU(MemcpyDtoHAsync(bytes + y * row, gr_buffer_ptr(mapped) + y * pitch, row,
+                                   fx.stream));
     CU(StreamSynchronize(fx.stream));
 }
 
@@ -530,8 +543,8 @@ static void map(struct hold *h)
         options.access = flags ? (gr_map_access)flags : GR_MAP_READ_WRITE;
     }
     if (is_buffer(o) && (copies || flags != GR_WRITE_DISCARD) && any(2)) {
-        options.offset = p.x = any(p.width);
-        options.size = p.width = 1 + any(p.width - p.x);
+        narrow(&p.x, &p.width);
+        options.offset = p.x, options.size = p.width;
     }
     note("map %d%s, flags %u, access %d, level %u, layer %u, %u at %u; ", slot(o),
          linear ? " as linear memory" : "", h->flags, options.access, level, p.layer, p.width, p.x);
@@ -544,7 +557,11 @@ static void map(struct hold *h)
     for (int n = 0; n < 2 && !linear && !is_buffer(o); n++) {
         const unsigned other = any(i->levels);
         p = whole(o, other, any(i->layers));
-        note("level %u, layer %u; ", other, p.layer);
+        if (any(2))
+            narrow(&p.x, &p.width), narrow(&p.y, &p.height), narrow(&p.z, &p.depth);
+        p.layers = any(2) ? 1 : 1 + any(i->layers - p.layer);
+        note("level %u, layer %u of %u, slice %u of %u, %ux%u at %u,%u; ", other, p.layer, p.layers,
+             p.z, p.depth, p.width, p.height, p.x, p.y);
         use_part(o, h, &p, flags);
     }
     if (any(3))
@@ -595,12 +612,11 @@ static struct part any_part(const struct hold *h, gr_publish_options *options, b
     if (all)
         p.layer = 0, p.layers = i->layers;
     else if (ranges && is_3d)
-        p.z = any(p.depth), p.depth = 1 + any(p.depth - p.z);
+        narrow(&p.z, &p.depth);
     else if (ranges)
         p.layers = 1 + any(i->layers - p.layer);
     if (any(3) == 0 && !(h->flags & GR_WRITE_DISCARD)) {
-        p.x = any(p.width), p.y = any(p.height);
-        p.width = 1 + any(p.width - p.x), p.height = 1 + any(p.height - p.y);
+        narrow(&p.x, &p.width), narrow(&p.y, &p.height);
     }
     if (kernels && !all && !ranges && !is_buffer(o) && !is_3d && any(3) == 0)
         divide(h, &p);

@@ -103,7 +103,7 @@ bool run_gr_map_linear(struct world *w, const int *a)
 #define MANY 3
 
 /* The errors of mapping a part of a buffer: 8 bytes at an offset, or the whole buffer. */
-static unsigned part_may(const struct resource *r, const gr_map_options *part)
+static unsigned part_may(const struct resource *r, const gr_map_part *part)
 {
     if (!part->offset && !part->size)
         return 0;
@@ -112,7 +112,7 @@ static unsigned part_may(const struct resource *r, const gr_map_options *part)
     return in ? 0 : MAY(GR_ERR_INVALID_VALUE);
 }
 
-static unsigned one_may(struct world *w, const int *a, unsigned i, const gr_map_options *part)
+static unsigned one_may(struct world *w, const int *a, unsigned i, const gr_map_part *part)
 {
     struct resource *r = resource_at(w, a[i]);
     unsigned may = map_may(w, r) | stream_may(w, a[MANY], r, false);
@@ -150,24 +150,31 @@ static bool many_are_valid(struct world *w, const int *a, unsigned n)
 bool run_gr_map_many(struct world *w, const int *a)
 {
     unsigned n = (unsigned)a[2 * MANY + 2], may = n ? 0 : MAY(GR_ERR_INVALID_VALUE);
-    gr_map_options part = GR_INIT(gr_map_options, .offset = (size_t)(a[MANY + 1] % 4) * 40);
-    part.size = part.offset ? 8 : 0;
+    const bool differ = a[MANY + 1] % 8 >= 4;
+    gr_map_part parts[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        parts[i].offset = ((size_t)a[MANY + 1] + (differ ? i : 0)) % 4 * 40;
+        parts[i].size = parts[i].offset ? 8 : 0;
+    }
+    const gr_map_options options =
+        differ ? GR_INIT(gr_map_options, .parts = parts)
+               : GR_INIT(gr_map_options, .offset = parts[0].offset, .size = parts[0].size);
     gr_resource *list[MANY] = {NULL};
     gr_buffer *out[MANY] = {NULL};
     if (!many_are_valid(w, a, n))
         return false;
     for (unsigned i = 0; i < n; i++) {
         list[i] = handle_of(resource_at(w, a[i]));
-        may |= one_may(w, a, i, &part);
+        may |= one_may(w, a, i, &parts[i]);
     }
     gr_status status =
-        gr_map_many(list, n, stream_at(w, a[MANY]), a[MANY + 1] % 8 == 0 ? NULL : &part, out);
+        gr_map_many(list, n, stream_at(w, a[MANY]), a[MANY + 1] % 8 == 0 ? NULL : &options, out);
     judge(w, status, may);
     for (unsigned i = 0; i < n; i++) {
         struct buffer *b = buffer_at(w, a[MANY + 2 + i]);
         must(w, (out[i] != NULL) == (status == GR_OK));
-        b->offset = part.offset;
-        b->size = part.size;
+        b->offset = parts[i].offset;
+        b->size = parts[i].size;
         if (out[i])
             is_mapped(w, resource_at(w, a[i]), b, out[i], stream_at(w, a[MANY]));
     }

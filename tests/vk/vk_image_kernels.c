@@ -527,3 +527,33 @@ VULKAN_TEST(compressed_blocks_are_tensors_of_bytes)
     ck_assert_mem_eq(got, block, sizeof(block));
     vulkan_image_end(&image, buffer);
 }
+
+VULKAN_TEST(rectangles_have_whole_compressed_blocks)
+{
+    uint64_t blocks[3][5], got[2][3], all[3][5], one = 0x0102030405060708;
+    pattern_fill(blocks, sizeof(blocks), 3);
+    struct vulkan_image image = vulkan_image(VK_FORMAT_BC1_RGBA_UNORM_BLOCK, "2D", 18, 10, 1,
+                                             VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
+    const gr_linear_desc whole = GR_INIT(gr_linear_desc, .host = blocks),
+                         part = GR_INIT(gr_linear_desc, .host = got, .x = 8, .y = 4),
+                         block =
+                             GR_INIT(gr_linear_desc, .host = &one, .x = 4, .width = 4, .height = 4),
+                         back = GR_INIT(gr_linear_desc, .host = all);
+    buffer = must_hand_over(&image);
+    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &whole, fx.stream));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 0, 0, &part, fx.stream));
+    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &block, fx.stream));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 0, 0, &back, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(got[0], &blocks[1][2], sizeof(got[0]));
+    ck_assert_mem_eq(got[1], &blocks[2][2], sizeof(got[1]));
+    blocks[0][1] = one;
+    ck_assert_mem_eq(all, blocks, sizeof(blocks));
+    for (unsigned i = 0; i < 4; i++) {
+        const gr_linear_desc cut =
+            GR_INIT(gr_linear_desc, .host = got, .x = i == 0, .y = 2 * (i == 1),
+                    .width = i == 2 ? 6 : 0, .height = i == 3 ? 9 : 0);
+        assert_invalid(gr_buffer_copy_to_linear(buffer, 0, 0, &cut, fx.stream), "multiples of 4");
+    }
+    vulkan_image_end(&image, buffer);
+}
