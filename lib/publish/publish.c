@@ -312,24 +312,24 @@ static gr_status enqueue(struct work *w)
 }
 
 /* Replaces tensors in host memory by their copies on the device, and converts those. */
-static gr_status enqueue_host_tensors(struct work *w)
+static gr_status enqueue_moved_tensors(struct work *w)
 {
     struct work on_device = *w;
-    struct gr_host_tensor moved[3] = {0};
+    struct gr_moved_tensor moved[3] = {0};
     const gr_tensor **tensors[] = {&on_device.tensor, &on_device.options.chroma,
                                    &on_device.options.chroma_v};
     gr_status status = GR_OK;
     for (int i = 0; i < 3 && status == GR_OK; i++)
-        status = gr_host_tensor_begin(tensors[i], w->fetch, &w->buffer->resource->context,
-                                      w->stream, &moved[i]);
+        status = gr_moved_tensor_begin(tensors[i], w->fetch, &w->buffer->resource->context,
+                                       w->stream, &moved[i]);
     if (status == GR_OK)
         status = plan(&on_device, w->buffer->resource);
     if (status == GR_OK)
         status = enqueue(&on_device);
     for (int i = 0; i < 3 && w->fetch && status == GR_OK; i++)
-        status = gr_host_tensor_read_back(&moved[i], w->stream);
+        status = gr_moved_tensor_read_back(&moved[i], w->stream);
     for (int i = 0; i < 3; i++)
-        gr_host_tensor_end(&moved[i]);
+        gr_moved_tensor_end(&moved[i]);
     return status;
 }
 
@@ -345,7 +345,7 @@ static gr_status move_planned(struct work *w)
         is_on_host = is_on_host || planes.of[i]->info.memory == GR_MEMORY_HOST;
     }
     gr_status status =
-        is_on_host && !w->planned->plan.copies ? enqueue_host_tensors(w) : enqueue(w);
+        is_on_host && !w->planned->plan.copies ? enqueue_moved_tensors(w) : enqueue(w);
     for (unsigned i = 0; i < planes.count; i++)
         gr_tensor_end_use(planes.of[i], w->stream, at, w->fetch);
     return status;

@@ -191,10 +191,11 @@ gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module);
 /* Launches the kernel of a plan. */
 gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream);
 
-/* ---- Tensors in host memory: host_tensor.c --------------------------------------------------- */
+/* ---- Tensors in host memory: moved_tensor.c ---------------------------------------------------
+ */
 
 /* Device memory for the elements of a tensor in host memory. */
-struct gr_host_tensor {
+struct gr_moved_tensor {
     gr_tensor *memory;   /* NULL: not needed */
     gr_tensor device;    /* describes the elements in device memory; not a live tensor */
     struct gr_runs runs; /* how to copy them */
@@ -205,14 +206,14 @@ struct gr_host_tensor {
  * by a description of it. A publish also copies the elements there. `*tensor` may be NULL. The CUDA
  * context is current, and `moved` zero.
  */
-gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
-                               CUstream stream, struct gr_host_tensor *moved);
+gr_status gr_moved_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                                CUstream stream, struct gr_moved_tensor *moved);
 
 /* Copies the elements back to host memory. */
-gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream);
+gr_status gr_moved_tensor_read_back(const struct gr_moved_tensor *moved, CUstream stream);
 
 /* Frees the device memory in stream order. */
-void gr_host_tensor_end(struct gr_host_tensor *moved);
+void gr_moved_tensor_end(struct gr_moved_tensor *moved);
 
 /* ---- Attachments of framebuffers: publish.c -------------------------------------------------- */
 

@@ -35,7 +35,7 @@ static unsigned sort(const gr_tensor *tensor, unsigned order[GR_TENSOR_DIMS])
  * Lays out the elements on the device in the order that they have on the host, without large gaps.
  * Returns the size in bytes. `ptr` of the device side becomes the offset of element 0.
  */
-static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_host_tensor *moved)
+static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_moved_tensor *moved)
 {
     unsigned order[GR_TENSOR_DIMS];
     const unsigned count = sort(host, order);
@@ -64,8 +64,8 @@ static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_host_tensor *
     return (size_t)extent;
 }
 
-gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
-                               CUstream stream, struct gr_host_tensor *moved)
+gr_status gr_moved_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                                CUstream stream, struct gr_moved_tensor *moved)
 {
     const gr_tensor *host = *tensor;
     if (!host || host->info.memory != GR_MEMORY_HOST)
@@ -84,12 +84,12 @@ gr_status gr_host_tensor_begin(const gr_tensor **tensor, bool fetch, const struc
     return fetch ? GR_OK : gr_runs_copy(&moved->runs, moved->memory->ptr, true, stream);
 }
 
-gr_status gr_host_tensor_read_back(const struct gr_host_tensor *moved, CUstream stream)
+gr_status gr_moved_tensor_read_back(const struct gr_moved_tensor *moved, CUstream stream)
 {
     return moved->memory ? gr_runs_copy(&moved->runs, moved->memory->ptr, false, stream) : GR_OK;
 }
 
-void gr_host_tensor_end(struct gr_host_tensor *moved)
+void gr_moved_tensor_end(struct gr_moved_tensor *moved)
 {
     gr_tensor_free(moved->memory);
 }
