@@ -42,7 +42,7 @@
  *           output of a renderer, or an image mapped by gr_map(). Such a tensor can be wrapped,
  *           copied, cloned to other memory, and exchanged by DLPack as an opaque handle, as ovrtx
  *           and Warp do. gr_publish() and gr_fetch() copy it if type and channels agree; otherwise
- *           clone the tensor first.
+ *           they convert a copy in linear memory.
  * Sizes     At most GR_TENSOR_DIMS dimensions. If a dimension is 0, there are no elements; with no
  *           dimensions there is one element. Strides are in bytes and may be negative or 0.
  *           Elements outside of the memory are refused.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies tensors in host memory, which kernels cannot access, to and from device memory. */
+/* Copies tensors that kernels cannot access, in host memory or an array, to and from device memory.
+ */
 #include "lib/publish/publish.h"
 
 #include <stdlib.h>
@@ -64,10 +65,29 @@ static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_moved_tensor 
     return (size_t)extent;
 }
 
+/* The copy of an array is compact. */
+static gr_status begin_array(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                             CUstream stream, struct gr_moved_tensor *moved)
+{
+    const gr_tensor *array = *tensor;
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = array->info.dtype, .ndim = array->info.ndim,
+                .shape = array->shape, .layout = array->info.layout);
+    moved->memory = gr_tensor_alloc_taken(&desc, at, stream);
+    if (!moved->memory)
+        return gr_last_error()->status;
+    moved->array = array;
+    moved->device = *moved->memory;
+    *tensor = &moved->device;
+    return fetch ? GR_OK : gr_tensor_copy_used(moved->memory, array, at, stream);
+}
+
 gr_status gr_moved_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
                                 CUstream stream, struct gr_moved_tensor *moved)
 {
     const gr_tensor *host = *tensor;
+    if (host && gr_tensor_is_array(host))
+        return begin_array(tensor, fetch, at, stream, moved);
     if (!host || host->info.memory != GR_MEMORY_HOST)
         return GR_OK;
     moved->device = *host;
@@ -86,7 +106,11 @@ gr_status gr_moved_tensor_begin(const gr_tensor **tensor, bool fetch, const stru
 
 gr_status gr_moved_tensor_read_back(const struct gr_moved_tensor *moved, CUstream stream)
 {
-    return moved->memory ? gr_runs_copy(&moved->runs, moved->memory->ptr, false, stream) : GR_OK;
+    if (!moved->memory)
+        return GR_OK;
+    return moved->array
+               ? gr_tensor_copy_used(moved->array, moved->memory, &moved->memory->context, stream)
+               : gr_runs_copy(&moved->runs, moved->memory->ptr, false, stream);
 }
 
 void gr_moved_tensor_end(struct gr_moved_tensor *moved)

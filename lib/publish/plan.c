@@ -458,16 +458,11 @@ static bool is_aligned(const struct gr_picture *p, bool parts)
 
 static gr_status check_reach(const struct gr_picture *p, bool parts)
 {
-    /* the copy of host memory on the device is aligned */
-    if (p->memory != GR_MEMORY_HOST && !is_aligned(p, parts))
+    /* the copy of host memory or an array on the device is aligned */
+    if (p->memory != GR_MEMORY_HOST && p->memory != GR_MEMORY_ARRAY && !is_aligned(p, parts))
         return gr_fail(GR_ERR_UNSUPPORTED,
                        "%s. Kernels require an address and strides that are multiples of the "
                        "element size: make a compact copy.",
-                       GR_SENTENCE(p));
-    if (p->memory == GR_MEMORY_ARRAY)
-        return gr_fail(GR_ERR_UNSUPPORTED,
-                       "%s, in a CUDA array, and a plain copy is not enough: copy it to linear "
-                       "memory first, by gr_tensor_clone().",
                        GR_SENTENCE(p));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
         return gr_fail(GR_ERR_UNSUPPORTED,

@@ -121,8 +121,8 @@ static gr_status plan(struct work *w, const gr_resource *resource)
             gr_dtype_is_number(s->tensor.dtype) || gr_dtype_is_number(s->mapped.dtype);
     }
     GR_TRY(w->options.columns ? gr_publish_divide(&w->options, s) : GR_OK);
-    if (w->options.flip)
-        GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped"));
+    if (w->options.flip && s->tensor.height > 1)
+        s->tensor.in_array = false; /* an array has a copy in memory, whose rows can be flipped */
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor) : GR_OK);
     if (w->buffer)
         GR_TRY(gr_publish_locate(w->buffer, s));
@@ -311,7 +311,7 @@ static gr_status enqueue(struct work *w)
     return w->planned->sides.mapped.in_array ? launch_on_image(w) : launch(w);
 }
 
-/* Replaces tensors in host memory by their copies on the device, and converts those. */
+/* Replaces tensors in host memory and in arrays by their copies on the device. */
 static gr_status enqueue_moved_tensors(struct work *w)
 {
     struct work on_device = *w;
@@ -337,15 +337,15 @@ static gr_status move_planned(struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
     const struct planes planes = planes_of(w);
-    bool is_on_host = false;
+    bool moves = false;
     if (w->planned->plan.bytes == 0)
         return GR_OK;
     for (unsigned i = 0; i < planes.count; i++) {
         GR_TRY(gr_tensor_begin_checked_use(planes.of[i], w->stream, at, w->fetch));
-        is_on_host = is_on_host || planes.of[i]->info.memory == GR_MEMORY_HOST;
+        moves = moves || planes.of[i]->info.memory == GR_MEMORY_HOST ||
+                gr_tensor_is_array(planes.of[i]);
     }
-    gr_status status =
-        is_on_host && !w->planned->plan.copies ? enqueue_moved_tensors(w) : enqueue(w);
+    gr_status status = moves && !w->planned->plan.copies ? enqueue_moved_tensors(w) : enqueue(w);
     for (unsigned i = 0; i < planes.count; i++)
         gr_tensor_end_use(planes.of[i], w->stream, at, w->fetch);
     return status;

@@ -191,25 +191,27 @@ gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module);
 /* Launches the kernel of a plan. */
 gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream);
 
-/* ---- Tensors in host memory: moved_tensor.c ---------------------------------------------------
+/* ---- Tensors that kernels cannot access: moved_tensor.c
+ * ---------------------------------------------------
  */
 
-/* Device memory for the elements of a tensor in host memory. */
+/* Device memory for the elements of a tensor in host memory or in a CUDA array. */
 struct gr_moved_tensor {
-    gr_tensor *memory;   /* NULL: not needed */
-    gr_tensor device;    /* describes the elements in device memory; not a live tensor */
-    struct gr_runs runs; /* how to copy them */
+    gr_tensor *memory;      /* NULL: not needed */
+    gr_tensor device;       /* describes the elements in device memory; not a live tensor */
+    struct gr_runs runs;    /* how to copy them from and to host memory */
+    const gr_tensor *array; /* the tensor if it is in an array, or NULL */
 };
 
 /*
- * If the tensor is in host memory: allocates device memory in stream order, and replaces the tensor
- * by a description of it. A publish also copies the elements there. `*tensor` may be NULL. The CUDA
- * context is current, and `moved` zero.
+ * If the tensor is in host memory or in an array: allocates device memory in stream order, and
+ * replaces the tensor by a description of it. A publish also copies the elements there. `*tensor`
+ * may be NULL. The CUDA context is current, and `moved` zero.
  */
 gr_status gr_moved_tensor_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
                                 CUstream stream, struct gr_moved_tensor *moved);
 
-/* Copies the elements back to host memory. */
+/* Copies the elements back. */
 gr_status gr_moved_tensor_read_back(const struct gr_moved_tensor *moved, CUstream stream);
 
 /* Frees the device memory in stream order. */

@@ -325,6 +325,13 @@ static gr_status copy(const struct side *to, const struct side *from, CUstream s
     return status;
 }
 
+gr_status gr_tensor_copy_used(const gr_tensor *to, const gr_tensor *from,
+                              const struct gr_context *at, CUstream stream)
+{
+    const struct side target = side_of(to), source = side_of(from);
+    return copy_elements(&target, &source, at, stream);
+}
+
 static gr_status check_same(const gr_tensor *to, const gr_tensor *from)
 {
     GR_REFUSE_IF(to->info.dtype != from->info.dtype,

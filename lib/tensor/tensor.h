@@ -204,6 +204,10 @@ struct gr_runs {
 gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_device,
                        CUstream stream);
 
+/* Copies a tensor of the same type and shape in stream order. The use of both has begun. */
+gr_status gr_tensor_copy_used(const gr_tensor *to, const gr_tensor *from,
+                              const struct gr_context *at, CUstream stream);
+
 /* ---- Tensors of CUDA arrays, which have a shape but no addresses ----------------------------- */
 
 /* Returns the element type of an array format; 0 for formats without plain channels. */
