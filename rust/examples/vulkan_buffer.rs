@@ -3,7 +3,7 @@
 //! of Vulkan fill its second half, and CUDA reads it. Engines pass their own device in place of
 //! VulkanHeadless. `cargo run --example vulkan_buffer`
 use grinterop::sys::*;
-use grinterop::{CudaContext, Publish, Resource, Submit, Tensor, VulkanDevice, VulkanHeadless};
+use grinterop::{CudaContext, PublishOptions, Submit, Tensor, VulkanDevice, VulkanHeadless};
 use std::os::raw::c_void;
 use std::{mem, ptr};
 
@@ -120,10 +120,10 @@ fn main() -> grinterop::Result<()> {
 
     let made = make_buffer(&vulkan);
     let (raw, memory) = (made.buffer, made.memory);
-    let buffer = unsafe { Resource::from_vk_buffer(&device, made, GR_READ_WRITE)? };
+    let buffer = unsafe { device.from_vk_buffer(made, GR_READ_WRITE)? };
     let bytes: Vec<u8> = (0..SIZE).map(|i| i as u8).collect();
     let tensor = Tensor::from_slice(&[SIZE as i64], &bytes, stream)?;
-    buffer.publish(&tensor, &Publish::default(), stream)?;
+    buffer.publish(&tensor, &PublishOptions::default(), stream)?;
 
     let (pool, commands) = record(&vulkan, raw);
     let mut submit = Submit::begin(&[&buffer])?;
@@ -132,7 +132,7 @@ fn main() -> grinterop::Result<()> {
     drop(submit);
 
     let mut read = Tensor::create::<u8>(&[SIZE as i64], GR_MEMORY_DEVICE, stream)?;
-    buffer.fetch(&mut read, &Publish::default(), stream)?;
+    buffer.fetch(&mut read, &PublishOptions::default(), stream)?;
     let half = SIZE as usize / 2;
     let read = read.to_vec::<u8>(stream)?;
     assert_eq!(read[..half], bytes[..half]);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Draws a wave without a window: CUDA has its points in an OpenGL vertex buffer, OpenGL draws
 //! them, and CUDA reads the picture. `cargo run --example wave [FILE.ppm]`
-use grinterop::{cuda_load, fetch_framebuffer, sys, CudaContext, Egl, Publish, Resource};
+use grinterop::{
+    cuda_load, fetch_framebuffer, sys, CudaContext, EglContext, PublishOptions, Resource,
+};
 use std::ffi::CString;
 use std::os::raw::{c_char, c_void};
 use std::{env, fs, mem, ptr};
@@ -71,7 +73,7 @@ fn draw(buffer: u32) -> u32 {
 
 fn main() -> grinterop::Result<()> {
     cuda_load(true)?;
-    let egl = Egl::create(0, false)?;
+    let egl = EglContext::create(0, false)?;
     println!("{}", egl.description());
     let cuda = CudaContext::create(0)?;
     let stream = cuda.stream();
@@ -82,7 +84,7 @@ fn main() -> grinterop::Result<()> {
         .collect();
     let points = grinterop::Tensor::from_slice(&[POINTS as i64, 2], &wave, stream)?;
     let buffer = Resource::create_gl_buffer(8 * POINTS, sys::GR_WRITE_DISCARD)?;
-    buffer.publish(&points, &Publish::default(), stream)?;
+    buffer.publish(&points, &PublishOptions::default(), stream)?;
 
     let framebuffer = draw(buffer.gl_name()?);
     let shape = [HEIGHT as i64, WIDTH as i64, 3];

@@ -33,7 +33,7 @@ macro_rules! owned {
             /// # Safety
             /// The caller owns `raw`, and passes the ownership. NULL is the last error.
             pub unsafe fn own(raw: *mut crate::sys::$raw) -> crate::Result<Self> {
-                let raw = std::ptr::NonNull::new(raw).ok_or_else(crate::Error::last)?;
+                let raw = std::ptr::NonNull::new(raw).ok_or_else(crate::last_error)?;
                 Ok(Self { raw, $(lives: std::marker::PhantomData::<&$life ()>)? })
             }
         }
@@ -52,8 +52,8 @@ mod vulkan;
 
 pub use resource::{MapOptions, Mapping, Resource};
 pub use ring::{Ring, Role, Slot};
-pub use tensor::{fetch_framebuffer, Element, Publish, Tensor};
-pub use vulkan::{Submit, VulkanDevice, VulkanHeadless, VulkanUse};
+pub use tensor::{fetch_framebuffer, Element, PublishOptions, Tensor};
+pub use vulkan::{vk_hand_over, Submit, VulkanDevice, VulkanHeadless, VulkanUse};
 
 /// A struct of C with its size and the given fields.
 macro_rules! sized {
@@ -87,20 +87,20 @@ pub struct Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-impl Error {
-    /// The last error of this thread.
-    pub fn last() -> Error {
-        let last = unsafe { &*sys::gr_last_error() };
-        Error {
-            status: last.status,
-            domain: last.domain,
-            code: last.code,
-            code_name: text(last.code_name),
-            call: text(last.call),
-            message: text(last.message),
-        }
+/// The last error of this thread.
+pub fn last_error() -> Error {
+    let last = unsafe { &*sys::gr_last_error() };
+    Error {
+        status: last.status,
+        domain: last.domain,
+        code: last.code,
+        code_name: text(last.code_name),
+        call: text(last.call),
+        message: text(last.message),
     }
+}
 
+impl Error {
     fn of(status: sys::gr_status, call: &str, message: String) -> Error {
         let (domain, code_name) = (sys::GR_DOMAIN_NONE, String::new());
         Error { status, domain, code: 0, code_name, call: call.to_string(), message }
@@ -127,7 +127,7 @@ fn check(status: sys::gr_status) -> Result<()> {
     if status == sys::GR_OK {
         Ok(())
     } else {
-        Err(Error::last())
+        Err(last_error())
     }
 }
 
@@ -189,7 +189,7 @@ impl<'s> Stream<'s> {
         let at: *mut *mut c_void = &mut found;
         unsafe { sys::gr_cuda_table(&mut made, Some(fill), at.cast()) };
         if found.is_null() {
-            return Err(Error::last());
+            return Err(last_error());
         }
         let code = unsafe { mem::transmute::<*mut c_void, Synchronize>(found)(self.raw) };
         if code == 0 {
@@ -220,14 +220,14 @@ impl CudaContext {
 
 owned! {
     /// An OpenGL context without a window, current on the thread that creates it.
-    Egl, gr_egl, gr_egl_free
+    EglContext, gr_egl, gr_egl_free
 }
 
-impl Egl {
+impl EglContext {
     /// The newest OpenGL on a CUDA device, or OpenGL ES with `es`.
-    pub fn create(cuda_device: i32, es: bool) -> Result<Egl> {
+    pub fn create(cuda_device: i32, es: bool) -> Result<EglContext> {
         let options = sized!(gr_egl_options { cuda_device: cuda_device, es: es });
-        unsafe { Egl::own(sys::gr_egl_create(&options)) }
+        unsafe { EglContext::own(sys::gr_egl_create(&options)) }
     }
 
     /// One line: the version of OpenGL, the renderer, and the EGL platform or device.

@@ -2,7 +2,7 @@
 //! Resources and their mappings.
 use std::{mem, ptr};
 
-use crate::{check, sized, sys, text, Error, Publish, Result, Stream, Tensor};
+use crate::{check, last_error, sized, sys, text, PublishOptions, Result, Stream, Tensor};
 
 owned! {
     /// An object of OpenGL, Vulkan or another API that is registered with CUDA.
@@ -41,7 +41,7 @@ impl Resource {
     /// The OpenGL buffer, texture or renderbuffer.
     pub fn gl_name(&self) -> Result<u32> {
         match unsafe { sys::gr_gl_name(self.as_ptr()) } {
-            0 => Err(Error::last()),
+            0 => Err(last_error()),
             name => Ok(name),
         }
     }
@@ -61,14 +61,14 @@ impl Resource {
     }
 
     /// Maps the resource, writes the tensor to it, and releases it.
-    pub fn publish(&self, tensor: &Tensor, how: &Publish, stream: Stream) -> Result<()> {
+    pub fn publish(&self, tensor: &Tensor, how: &PublishOptions, stream: Stream) -> Result<()> {
         how.call(|options| unsafe {
             sys::gr_publish(self.as_ptr(), tensor.as_ptr(), options, stream.raw)
         })
     }
 
     /// Maps the resource, reads it into the tensor, and releases it.
-    pub fn fetch(&self, tensor: &mut Tensor, how: &Publish, stream: Stream) -> Result<()> {
+    pub fn fetch(&self, tensor: &mut Tensor, how: &PublishOptions, stream: Stream) -> Result<()> {
         how.call(|options| unsafe {
             sys::gr_fetch(self.as_ptr(), tensor.as_ptr(), options, stream.raw)
         })

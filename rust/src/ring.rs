@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::ptr;
 
-use crate::{check, sized, sys, Error, Publish, Resource, Result, Stream, Tensor, VulkanUse};
+use crate::{
+    check, last_error, sized, sys, PublishOptions, Resource, Result, Stream, Tensor, VulkanUse,
+};
 
 owned! {
     /// A ring of slots between a producer and a consumer. [`Ring::split`] is for two threads.
@@ -47,7 +49,7 @@ impl Ring {
 
     /// The counts of frames and slots.
     pub fn info(&self) -> Result<sys::gr_ring_info> {
-        unsafe { sys::gr_ring_get_info(self.as_ptr()).as_ref() }.copied().ok_or_else(Error::last)
+        unsafe { sys::gr_ring_get_info(self.as_ptr()).as_ref() }.copied().ok_or_else(last_error)
     }
 }
 
@@ -120,7 +122,7 @@ impl<'a> Slot<'a> {
     }
 
     /// On the CUDA side: writes a tensor to the slot.
-    pub fn publish(&self, tensor: &Tensor, how: &Publish) -> Result<()> {
+    pub fn publish(&self, tensor: &Tensor, how: &PublishOptions) -> Result<()> {
         how.call(|options| unsafe {
             let buffer = self.slot().buffer;
             sys::gr_buffer_publish(buffer, tensor.as_ptr(), options, Stream::OF_MAP.raw)
@@ -128,7 +130,7 @@ impl<'a> Slot<'a> {
     }
 
     /// On the CUDA side: reads the slot into a tensor.
-    pub fn fetch(&self, tensor: &mut Tensor, how: &Publish) -> Result<()> {
+    pub fn fetch(&self, tensor: &mut Tensor, how: &PublishOptions) -> Result<()> {
         how.call(|options| unsafe {
             let buffer = self.slot().buffer;
             sys::gr_buffer_fetch(buffer, tensor.as_ptr(), options, Stream::OF_MAP.raw)

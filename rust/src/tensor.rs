@@ -3,7 +3,7 @@
 use std::os::raw::c_uint;
 use std::ptr;
 
-use crate::{check, sized, sys, Error, Result, Stream};
+use crate::{check, last_error, sized, sys, Error, Result, Stream};
 
 owned! {
     /// Memory with a shape and an element type, in the order of a stream.
@@ -49,7 +49,7 @@ impl<'s> Tensor<'s> {
 
     /// The properties of the tensor.
     pub fn info(&self) -> Result<&sys::gr_tensor_info> {
-        unsafe { sys::gr_tensor_get_info(self.as_ptr()).as_ref() }.ok_or_else(Error::last)
+        unsafe { sys::gr_tensor_get_info(self.as_ptr()).as_ref() }.ok_or_else(last_error)
     }
 
     /// Writes all elements, the last dimension fastest. Waits for the stream.
@@ -86,7 +86,7 @@ impl<'s> Tensor<'s> {
 
 /// How to publish or fetch. The default copies and converts the whole level 0 of layer 0.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Publish {
+pub struct PublishOptions {
     /// Such as [`sys::GR_LAYOUT_CHW`]; 0: the layout of the tensor.
     pub layout: sys::gr_layout,
     pub bgr: bool,
@@ -105,7 +105,7 @@ pub struct Publish {
     pub rectangle: Option<[u32; 4]>,
 }
 
-impl Publish {
+impl PublishOptions {
     pub(crate) fn call(
         &self,
         call: impl FnOnce(*const sys::gr_publish_options) -> sys::gr_status,

@@ -38,6 +38,44 @@ impl VulkanDevice {
         unsafe { VulkanDevice::from_vk(desc) }
     }
 
+    /// Creates a buffer with memory that CUDA imports: [`Resource::vk_buffer`].
+    pub fn create_vk_buffer(&self, size: u64, usage: u32, flags: u32) -> Result<Resource> {
+        const BUFFER_CREATE_INFO: u32 = 12;
+        let info = sys::VkBufferCreateInfo {
+            sType: BUFFER_CREATE_INFO,
+            size,
+            usage,
+            ..Default::default()
+        };
+        unsafe { Resource::own(sys::gr_create_vk_buffer(self.as_ptr(), &info, flags)) }
+    }
+
+    /// Shares an existing buffer. `struct_size` of the desc is set here.
+    ///
+    /// # Safety
+    /// The handles are valid and fit each other. The buffer exists at each submit of the resource.
+    pub unsafe fn from_vk_buffer(
+        &self,
+        mut desc: sys::gr_vk_buffer_desc,
+        flags: u32,
+    ) -> Result<Resource> {
+        desc.struct_size = std::mem::size_of_val(&desc);
+        unsafe { Resource::own(sys::gr_from_vk_buffer(self.as_ptr(), &desc, flags)) }
+    }
+
+    /// Shares an existing image. `struct_size` of the desc is set here.
+    ///
+    /// # Safety
+    /// As for [`VulkanDevice::from_vk_buffer`].
+    pub unsafe fn from_vk_image(
+        &self,
+        mut desc: sys::gr_vk_image_desc,
+        flags: u32,
+    ) -> Result<Resource> {
+        desc.struct_size = std::mem::size_of_val(&desc);
+        unsafe { Resource::own(sys::gr_from_vk_image(self.as_ptr(), &desc, flags)) }
+    }
+
     /// One line: the names, the UUID, and how memory and semaphores are shared.
     pub fn description(&self) -> String {
         let info = unsafe { sys::gr_vk_device_get_info(self.as_ptr()).as_ref() };
@@ -74,61 +112,19 @@ impl VulkanHeadless {
 }
 
 impl Resource {
-    /// Creates a buffer with memory that CUDA imports: [`Resource::vk_buffer`].
-    pub fn create_vk_buffer(
-        device: &VulkanDevice,
-        size: u64,
-        usage: u32,
-        flags: u32,
-    ) -> Result<Self> {
-        const BUFFER_CREATE_INFO: u32 = 12;
-        let info = sys::VkBufferCreateInfo {
-            sType: BUFFER_CREATE_INFO,
-            size,
-            usage,
-            ..Default::default()
-        };
-        unsafe { Resource::own(sys::gr_create_vk_buffer(device.as_ptr(), &info, flags)) }
-    }
-
-    /// Shares an existing buffer. `struct_size` of the desc is set here.
-    ///
-    /// # Safety
-    /// The handles are valid and fit each other. The buffer exists at each submit of the resource.
-    pub unsafe fn from_vk_buffer(
-        device: &VulkanDevice,
-        mut desc: sys::gr_vk_buffer_desc,
-        flags: u32,
-    ) -> Result<Self> {
-        desc.struct_size = std::mem::size_of_val(&desc);
-        unsafe { Resource::own(sys::gr_from_vk_buffer(device.as_ptr(), &desc, flags)) }
-    }
-
-    /// Shares an existing image. `struct_size` of the desc is set here.
-    ///
-    /// # Safety
-    /// As for [`Resource::from_vk_buffer`].
-    pub unsafe fn from_vk_image(
-        device: &VulkanDevice,
-        mut desc: sys::gr_vk_image_desc,
-        flags: u32,
-    ) -> Result<Self> {
-        desc.struct_size = std::mem::size_of_val(&desc);
-        unsafe { Resource::own(sys::gr_from_vk_image(device.as_ptr(), &desc, flags)) }
-    }
-
     /// The Vulkan buffer.
     pub fn vk_buffer(&self) -> sys::VkBuffer {
         unsafe { sys::gr_vk_buffer(self.as_ptr()) }
     }
+}
 
-    /// Hands a new resource to CUDA, by a submit without commands.
-    ///
-    /// # Safety
-    /// No other thread uses the queue of the device, and `layout` is that of the image.
-    pub unsafe fn vk_hand_over(&self, layout: sys::VkImageLayout) -> Result<()> {
-        check(unsafe { sys::gr_vk_hand_over(&self.as_ptr(), 1, layout) })
-    }
+/// Hands new resources to CUDA, by a submit without commands.
+///
+/// # Safety
+/// No other thread uses the queue of the device, and `layout` is that of the images.
+pub unsafe fn vk_hand_over(resources: &[&Resource], layout: sys::VkImageLayout) -> Result<()> {
+    let raw: Vec<_> = resources.iter().map(|resource| resource.as_ptr()).collect();
+    check(unsafe { sys::gr_vk_hand_over(raw.as_ptr(), raw.len(), layout) })
 }
 
 /// How commands use resources. The default is all commands, all accesses and the layout GENERAL.

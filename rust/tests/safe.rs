@@ -16,7 +16,7 @@ fn gl_buffer(flags: u32) -> Resource {
 
 /// Runs a test with a CUDA context and an OpenGL context.
 fn with_gl(test: impl FnOnce(Stream)) {
-    let _egl = Egl::create(0, false).unwrap();
+    let _egl = EglContext::create(0, false).unwrap();
     with_cuda(test);
 }
 
@@ -46,19 +46,20 @@ fn a_published_tensor_is_fetched() {
     with_gl(|stream| {
         let buffer = gl_buffer(GR_READ_WRITE);
         let tensor = Tensor::from_slice(&[SIZE as i64], &bytes(3), stream).unwrap();
-        buffer.publish(&tensor, &Publish::default(), stream).unwrap();
+        buffer.publish(&tensor, &PublishOptions::default(), stream).unwrap();
         let mut back = Tensor::create::<u8>(&[16], GR_MEMORY_DEVICE, stream).unwrap();
-        let part = Publish { offset: 32, ..Default::default() };
+        let part = PublishOptions { offset: 32, ..Default::default() };
         buffer.fetch(&mut back, &part, stream).unwrap();
         assert_eq!(back.to_vec::<u8>(stream).unwrap(), bytes(35)[..16]);
         assert_eq!(back.to_vec::<f32>(stream).unwrap_err().status, GR_ERR_INVALID_VALUE);
         let numbers = Tensor::from_slice(&[4], &[1f32, 2.0, 3.0, 4.0], stream).unwrap();
-        buffer.publish(&numbers, &Publish::default(), stream).unwrap();
-        let scaled = Publish { scale: Some([2.0; 4]), bias: Some([1.0; 4]), ..Default::default() };
+        buffer.publish(&numbers, &PublishOptions::default(), stream).unwrap();
+        let scaled =
+            PublishOptions { scale: Some([2.0; 4]), bias: Some([1.0; 4]), ..Default::default() };
         let mut floats = Tensor::create::<f32>(&[4], GR_MEMORY_DEVICE, stream).unwrap();
         buffer.fetch(&mut floats, &scaled, stream).unwrap();
         assert_eq!(floats.to_vec::<f32>(stream).unwrap(), [3.0, 5.0, 7.0, 9.0]);
-        let outside = Publish { offset: SIZE - 8, ..Default::default() };
+        let outside = PublishOptions { offset: SIZE - 8, ..Default::default() };
         let refused = buffer.fetch(&mut floats, &outside, stream).unwrap_err();
         assert_eq!((refused.status, refused.call.as_str()), (GR_ERR_INVALID_VALUE, "gr_fetch"));
     });
@@ -93,7 +94,7 @@ fn errors_have_the_cause_and_the_remedy() {
         assert_eq!(error.status, GR_ERR_INVALID_VALUE);
         assert!(error.to_string().starts_with(&error.message), "{error}");
         assert!(error.to_string().contains("(gr_from_gl_buffer"), "{error}");
-        assert_eq!(Error::last(), error);
+        assert_eq!(last_error(), error);
     });
 }
 
@@ -109,7 +110,7 @@ fn frames_arrive_in_order_and_a_dropped_slot_is_free_again() {
         for first in 1..=2 {
             let slot = ring.acquire_write(stream, 0).unwrap();
             let tensor = Tensor::from_slice(&[SIZE as i64], &bytes(first), stream).unwrap();
-            slot.publish(&tensor, &Publish::default()).unwrap();
+            slot.publish(&tensor, &PublishOptions::default()).unwrap();
             slot.hand_over().unwrap();
         }
         for frame in 1..=2 {
@@ -133,9 +134,7 @@ fn vulkan_and_cuda_share_a_ring_in_two_threads() {
         let headless = VulkanHeadless::create(0, false).unwrap();
         let device = VulkanDevice::from_headless(&headless, 0).unwrap();
         let slots: Vec<_> = (0..3)
-            .map(|_| {
-                Resource::create_vk_buffer(&device, SIZE as u64, 1 | 2, GR_READ_WRITE).unwrap()
-            })
+            .map(|_| device.create_vk_buffer(SIZE as u64, 1 | 2, GR_READ_WRITE).unwrap())
             .collect();
         assert!(slots.iter().all(|slot| !slot.vk_buffer().is_null()));
         let mut ring = Ring::create(slots, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS).unwrap();
@@ -165,7 +164,7 @@ fn a_submit_that_was_not_submitted_is_undone() {
     with_cuda(|stream| {
         let headless = VulkanHeadless::create(0, false).unwrap();
         let device = VulkanDevice::from_headless(&headless, 0).unwrap();
-        let buffer = Resource::create_vk_buffer(&device, SIZE as u64, 3, GR_READ_WRITE).unwrap();
+        let buffer = device.create_vk_buffer(SIZE as u64, 3, GR_READ_WRITE).unwrap();
         let submit = Submit::begin(&[&buffer]).unwrap();
         assert_eq!(buffer.map(stream).err().unwrap().status, GR_ERR_STATE);
         drop(submit);
