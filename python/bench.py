@@ -145,7 +145,7 @@ def framework_array(name, shape, dtype, handle):
     """Zeros of a framework on the device of CUDA, and a context in which it works on that stream.
     Raises an exception if the framework is missing.
     """
-    software = grinterop.is_software()
+    software = grinterop.cuda_is_software()
     if name == "PyTorch":
         import torch
 
@@ -166,7 +166,7 @@ def publish_rows(resource, stream, missing):
     tensor, and the framework's part of it (not for PyTorch, which is imported by its C functions).
     """
     handle = stream.__cuda_stream__()[1]
-    asked = {"max_version": (1, 3)} | ({} if grinterop.is_software() else {"stream": handle})
+    asked = {"max_version": (1, 3)} | ({} if grinterop.cuda_is_software() else {"stream": handle})
     rows = {}
     for name in FRAMEWORKS:
         try:
@@ -198,7 +198,7 @@ def publish_rows(resource, stream, missing):
 def ring_rows(stream):
     """publish() to a ring; OpenGL copies each frame, as a draw would read it."""
     rows = {}
-    sizes = ((64, 36),) if grinterop.is_software() else ((1920, 1080), (3840, 2160))
+    sizes = ((64, 36),) if grinterop.cuda_is_software() else ((1920, 1080), (3840, 2160))
     rings = {
         "in order": (1, 1), "4 in flight": (4, 1), "16 in flight": (16, 1),
         "batches of 16": (32, 16),
@@ -325,14 +325,14 @@ def main():
     places = here / "share/python_loops.so", here / "build/bench/.libs/python_loops.so"
     parser.add_argument("--loops", type=Path, default=next(filter(Path.exists, places), places[0]))
     options = parser.parse_args()
-    grinterop.load(allow_software=True)
+    grinterop.cuda_load(allow_software=True)
     cuda = grinterop.CudaContext(0)
     egl = grinterop.EglContext(0)
     print(egl.describe())
-    print(f"driver {grinterop.driver_path()}, Python {sys.version.split()[0]}")
+    print(f"driver {grinterop.cuda_driver_path()}, Python {sys.version.split()[0]}")
     names = [gl.buffer(SIZE) for _ in range(options.batch)]
     rows, missing, stream = all_rows(names, cuda, options.plain, options.loops, options.maps)
-    software = grinterop.is_software()
+    software = grinterop.cuda_is_software()
     rounds = options.rounds or (200 if software else 40)
     repeats = options.repeats or (15 if software else 200)
 
@@ -342,7 +342,7 @@ def main():
 
     found = measure(rows, rounds, repeats, settle)
     report(found)
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         print("The software driver copies at each map, which hides the cost of Python.")
     for line in missing:
         print(f"left out: {line}")

@@ -132,7 +132,7 @@ def make_memory(self, data, shape):
     memory = self.device.allocate(len(data), stream=self.own_stream)
     self.own_stream.sync()
     self.ask(self.m.cuMemcpyHtoD(int(memory.handle), data, len(data)))
-    return grinterop.Tensor.wrap(int(memory.handle), shape, "uint8", owner=memory)
+    return grinterop.Tensor.from_memory(int(memory.handle), shape, "uint8", owner=memory)
 
 
 def read_array(self, buffer, shape):
@@ -257,7 +257,9 @@ FRAMEWORKS = {
     "NumPy": {
         "modules": ("numpy",), "packages": ("numpy",),
         # On a GPU, NumPy needs pinned memory, which both the CPU and the GPU can access.
-        "begin": lambda f: setattr(f, "memory", "device" if grinterop.is_software() else "pinned"),
+        "begin": lambda f: setattr(
+            f, "memory", "device" if grinterop.cuda_is_software() else "pinned"
+        ),
         "take": lambda f, t: (
             f.m.from_dlpack(t) if t.__dlpack_device__()[0] != 2
             else refuse("it has no GPU arrays")(f)
@@ -342,7 +344,7 @@ def allocate_own(self):
 def with_own(its):
     def begin(self):
         its["begin"](self)
-        if grinterop.is_software():
+        if grinterop.cuda_is_software():
             raise ImportError("its own memory needs a GPU")
 
     return {**its, "begin": begin, "own": allocate_own, "take": lambda f, tensor: f.array}
@@ -359,7 +361,7 @@ def gl_place(kind, make_own):
     """An OpenGL object with functions that fill, read and close it."""
     height, width, _ = SHAPE
     if make_own:
-        resource = grinterop.GraphicsResource.from_tensor(make_own())
+        resource = grinterop.GraphicsResource.create_gl_buffer_of(make_own())
         its = resource.gl_name, height * width * 4
         put, get = lambda data: gl.write_buffer(its[0], data), lambda: gl.read_buffer(*its)
     elif kind == "buffer":
@@ -381,13 +383,13 @@ def vulkan_place(device, kind, make_own):
     own = vk.Vulkan(device, size)
     if kind == "buffer":
         if make_own:
-            resource = device.from_tensor(make_own(), usage)
+            resource = device.create_vk_buffer_of(make_own(), usage)
         else:
-            resource = device.create_buffer(size, usage)
+            resource = device.create_vk_buffer(size, usage)
         its, region = (resource.vk_buffer,), vk.buffer_copy(size)
         put = get = own.vkCmdCopyBuffer
     else:
-        resource = device.create_image(
+        resource = device.create_vk_image(
             vk.R8G8B8A8_UNORM, width, height, usage | vk.IMAGE_SAMPLED, flags="surface_load_store"
         )
         its, region = (resource.vk_image, vk.LAYOUT_GENERAL), vk.image_copy(width, height)
@@ -462,7 +464,7 @@ class Cells:
     def out_fetch(self):
         """Calls fetch() with a tensor, which the framework then imports."""
         data, memory = self.filled(3), self.framework.memory
-        tensor = grinterop.Tensor.alloc(SHAPE, "uint8", stream=self.stream, memory=memory)
+        tensor = grinterop.Tensor.create(SHAPE, "uint8", stream=self.stream, memory=memory)
         grinterop.fetch(self.resource, tensor, stream=self.stream)
         self.stream.sync()
         compare(self.framework.to_bytes(self.taken(tensor)), data)
@@ -516,11 +518,11 @@ def run_child(name, pipe):
     def say(**what):
         print(json.dumps(what), file=pipe, flush=True)
 
-    grinterop.load(allow_software=True)
+    grinterop.cuda_load(allow_software=True)
     context, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
-    about = gl.describe() if grinterop.is_software() else egl.describe()
+    about = gl.describe() if grinterop.cuda_is_software() else egl.describe()
     versions = f"grinterop {grinterop.__version__}, Python {sys.version.split()[0]}"
-    say(machine={"software": grinterop.is_software(), "gpu": about, "versions": versions})
+    say(machine={"software": grinterop.cuda_is_software(), "gpu": about, "versions": versions})
     try:
         framework = type(name, (Framework,), FRAMEWORKS[name])(context)
     except Exception as error:

@@ -28,7 +28,7 @@ class Frame:
 
     def __init__(self, width, height, stream):
         self.planes = tuple(
-            grinterop.Tensor.alloc(shape, "uint8", stream=stream)
+            grinterop.Tensor.create(shape, "uint8", stream=stream)
             for shape in ((height, width, 1), (height // 2, width // 2, 2))
         )
 

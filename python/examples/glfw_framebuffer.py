@@ -42,7 +42,7 @@ def main():
     GL.glFramebufferTexture2D(
         GL.GL_READ_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_TEXTURE_2D, texture.gl_name, 0
     )
-    seen = grinterop.Tensor.alloc((height, width, 3), "float32", stream=stream)
+    seen = grinterop.Tensor.create((height, width, 3), "float32", stream=stream)
     for frame in range(chosen.frames):
         glfw.swap_buffers(window)
         glfw.poll_events()

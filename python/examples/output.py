@@ -66,8 +66,8 @@ def begin(allow_software=True):
     import grinterop
 
     try:
-        grinterop.load(allow_software=allow_software)
-        if grinterop.is_software() and not allow_software:
+        grinterop.cuda_load(allow_software=allow_software)
+        if grinterop.cuda_is_software() and not allow_software:
             missing("a GPU", "the software driver does not support this example")
         return grinterop.CudaContext(0), grinterop.EglContext(0)
     except grinterop.CUDAError as error:
@@ -79,8 +79,8 @@ def arrays():
     """
     import grinterop
 
-    grinterop.load(allow_software=True)
-    if grinterop.is_software():
+    grinterop.cuda_load(allow_software=True)
+    if grinterop.cuda_is_software():
         import numpy
         return numpy, grinterop.CudaContext(0)
     if importlib.util.find_spec("cupy"):
@@ -100,7 +100,7 @@ def begin_torch(torch):
     import grinterop
 
     context, egl = begin()
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         return "cpu", context, egl
     if not torch.cuda.is_available():
         missing("a PyTorch that sees the GPU", f"PyTorch {torch.__version__} does not")

@@ -62,7 +62,7 @@ EDGES = (0, 1, 2, 3, 0, 4, 1, 2, 4, 3)  # the camera's view: four corners, the e
 
 def empty(shape, dtype, stream):
     """An array in memory that CUDA can access, also with the software driver."""
-    return xp.from_dlpack(grinterop.Tensor.alloc(shape, dtype, stream=stream))
+    return xp.from_dlpack(grinterop.Tensor.create(shape, dtype, stream=stream))
 
 
 class Sensor:
@@ -171,7 +171,7 @@ def main():
         device, stream, egl = output.begin_torch(xp)
     else:
         device, (stream, egl) = "cpu", output.begin()
-        if not grinterop.is_software():
+        if not grinterop.cuda_is_software():
             output.missing("PyTorch", "NumPy has no arrays on the GPU")
     print(f"{xp.__name__} {xp.__version__} on {device}; {egl.describe()}")
     width, height = max(chosen.width * 3 // 4, 1), chosen.height

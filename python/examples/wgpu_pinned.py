@@ -41,7 +41,7 @@ def main():
         fragment={"module": shader, "targets": [{"format": "rgba8unorm", "blend": blend}]},
     )
     seeds = xp.from_dlpack(grinterop.Tensor.from_dlpack(SEEDS).clone(stream=stream))
-    points = grinterop.Tensor.alloc((COUNT, 3), "float32", memory="pinned")
+    points = grinterop.Tensor.create((COUNT, 3), "float32", memory="pinned")
     for frame in range(chosen.frames):
         points.copy_from(knot(xp, seeds, frame / 24), stream=stream)
         gpu.queue.write_buffer(vertices, 0, points)  # waits for the copy, then copies again

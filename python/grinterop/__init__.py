@@ -29,9 +29,9 @@ from ._errors import (
 from ._files import get_include, get_library
 from ._grinterop import (
     Buffer, CudaContext, EglContext, GraphicsResource, Ring, Semaphore, Slots, Submit, Tensor,
-    VulkanDevice, _at_exit, _map_many, _parse_register_flags, _probe, _release_many, clear_error,
-    collect, copy_framebuffer, driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software,
-    library_version, load, publish, set_log,
+    VulkanDevice, _at_exit, _gl_probe, _map_many, _parse_register_flags, _release_many, clear_error,
+    copy_framebuffer, cuda_driver_path, cuda_is_software, cuda_load, fetch, fetch_framebuffer,
+    gl_cuda_device, library_version, publish, set_log,
 )
 from ._memory import exportable_memory
 
@@ -45,9 +45,9 @@ __all__ = [
     "Error", "ExchangeError", "GraphicsResource", "InvalidValueError", "NoDriverError",
     "OutOfMemoryError", "PartialError", "Probe", "Ring", "Semaphore", "Slots", "StateError",
     "StoppedError", "Submit", "Tensor", "UnsupportedError", "VulkanDevice", "WaitTimeoutError",
-    "clear_error", "collect", "copy_framebuffer", "driver_path", "exportable_memory", "fetch",
-    "fetch_framebuffer", "get_include", "get_library", "gl_cuda_device", "is_software",
-    "last_error", "library_version", "load", "map_many", "probe", "publish", "set_log",
+    "clear_error", "copy_framebuffer", "cuda_driver_path", "cuda_is_software", "cuda_load",
+    "exportable_memory", "fetch", "fetch_framebuffer", "get_include", "get_library",
+    "gl_cuda_device", "gl_probe", "last_error", "library_version", "map_many", "publish", "set_log",
 ]
 
 __version__ = library_version()
@@ -55,7 +55,7 @@ _atexit.register(_at_exit)
 
 
 class Probe(_typing.NamedTuple):
-    """The result of probe(). True in a condition if the transport works."""
+    """The result of gl_probe(). True in a condition if the transport works."""
 
     usable: bool
     reason: str
@@ -64,10 +64,12 @@ class Probe(_typing.NamedTuple):
         return self.usable
 
 
-def probe(transport: _typing.Literal["interop", "shared", "copy", "peer"] = "interop") -> Probe:
+def gl_probe(
+    transport: _typing.Literal["interop", "shared", "copy", "peer"] = "interop",
+) -> Probe:
     """Whether a transport ("interop", "shared", "copy" or "peer") works between the current OpenGL
     context and CUDA, and why."""
-    usable, reason = _probe(transport)
+    usable, reason = _gl_probe(transport)
     return Probe(usable, _python_names(reason))
 
 
@@ -102,3 +104,17 @@ def map_many(
     and a size for each of them instead.
     """
     return Buffers(_map_many(resources, stream, wait_event, ready_event, offset, size, parts))
+
+
+# The names of 0.2.0.
+load: _abc.Callable[..., None] = cuda_load
+is_software: _abc.Callable[[], bool] = cuda_is_software
+driver_path: _abc.Callable[[], str] = cuda_driver_path
+probe: _abc.Callable[..., Probe] = gl_probe
+collect: _abc.Callable[..., None] = Tensor.collect
+for _class, _old, _new in (
+    (Buffer, "copy_from_image", "copy_to_linear"), (Buffer, "copy_to_image", "copy_from_linear"),
+    (Tensor, "alloc", "create"), (VulkanDevice, "create_buffer", "create_vk_buffer"),
+    (Tensor, "wrap", "from_memory"), (VulkanDevice, "create_image", "create_vk_image"),
+):
+    setattr(_class, _old, vars(_class)[_new])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -103,54 +104,31 @@ _CLASSES = {
     "GR_ERR_DEVICE_LOST": DeviceLostError, "GR_ERR_PARTIAL": PartialError,
 }
 
-# The library functions, without the prefix "gr_", and their names in Python.
+# The classes of the functions whose names begin so.
+_NOUNS = {
+    "buffer": "Buffer", "cuda_context": "CudaContext", "egl": "EglContext",
+    "resource": "GraphicsResource", "ring": "Ring Slots", "semaphore": "Semaphore",
+    "submit": "Submit", "tensor": "Tensor", "vk_device": "VulkanDevice",
+}
+# Names that do not follow from the rule in CONTRIBUTING, which check-names compares: those of C
+# without "gr_", and those of Python. A comment has the reason of the lines below it.
 _IN_PYTHON = """
-    buffer_array=Buffer.array buffer_copy_from_linear=Buffer.copy_to_image
-    buffer_copy_to_linear=Buffer.copy_from_image buffer_fetch=fetch
-    buffer_get_image_info=Buffer.image_info buffer_mipmapped_array=Buffer.mipmapped_array
-    buffer_ptr=Buffer.handle buffer_publish=publish buffer_release=Buffer.close
-    buffer_release_many=Buffers.close buffer_size=Buffer.size buffer_surface=Buffer.surface
-    buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture
-    copy_framebuffer=copy_framebuffer
-    create_gl_buffer=GraphicsResource.create_gl_buffer
-    create_gl_buffer_of=GraphicsResource.from_tensor
-    create_gl_image=GraphicsResource.create_gl_image create_vk_buffer=VulkanDevice.create_buffer
-    create_vk_buffer_of=VulkanDevice.from_tensor
-    create_vk_image=VulkanDevice.create_image cuda_context_create=CudaContext
-    cuda_context_free=CudaContext.close cuda_load=load dtype_parse=dtype
-    egl_create=EglContext egl_make_current=EglContext.make_current fetch=fetch
-    fetch_framebuffer=fetch_framebuffer fetch_framebuffer_many=fetch_framebuffer
-    flags_parse=flags from_external_memory=GraphicsResource
-    from_gl_buffer=GraphicsResource.from_gl_buffer
-    from_gl_buffer_with=GraphicsResource.from_gl_buffer from_gl_image=GraphicsResource.from_gl_image
-    from_gl_image_with=GraphicsResource.from_gl_image
-    from_same_memory=GraphicsResource.from_same_memory from_vk_buffer=VulkanDevice.from_vk_buffer
-    from_vk_image=VulkanDevice.from_vk_image gl_cuda_device=gl_cuda_device gl_probe=probe
-    last_error=last_error log_add=set_log map=GraphicsResource.map
-    map_linear=GraphicsResource.map_linear
-    map_many=map_many map_with=GraphicsResource.map
-    publish=publish resource_close=GraphicsResource.close
-    resource_receive=GraphicsResource.receive resource_send=GraphicsResource.send
-    resource_set_sync=GraphicsResource.set_sync resource_surface=GraphicsResource.surface
-    resource_texture=GraphicsResource.texture resource_unmap=GraphicsResource.unmap
-    resource_wait=GraphicsResource.wait ring_acquire_read=Ring.acquire_read
-    ring_acquire_write=Ring.acquire_write ring_cancel_read=Slots.cancel
-    ring_cancel_write=Slots.cancel ring_create=Ring ring_descriptor=Ring.descriptor
-    ring_free=Ring.close ring_get_info=Ring.info
-    ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over ring_receive=Ring.receive
-    ring_resize=Ring.resize ring_send=Ring.send
-    semaphore_from_handle=Semaphore semaphore_signal=Semaphore.signal
-    semaphore_wait=Semaphore.wait submit_begin=Submit submit_commit=Submit.commit
-    submit_free=Submit.close tensor_array_interface=Tensor.__cuda_array_interface__
-    tensor_clone=Tensor.clone tensor_collect=collect tensor_copy=Tensor.copy_to
-    tensor_copy_to_host=Tensor.tobytes tensor_create=Tensor.alloc
-    tensor_from_dlpack=Tensor.from_dlpack tensor_from_memory=Tensor.wrap
-    tensor_get_info=Tensor tensor_to_dlpack=Tensor.__dlpack__ tensor_used_on=Tensor.used_on
-    tensor_view=Tensor.view tensor_wait=Tensor.wait vk_device_from_vk=VulkanDevice
-    vk_hand_over=VulkanDevice.submit vk_headless_create=VulkanDevice.headless
-    vk_submit=VulkanDevice.submit
+    # cuda.core, protocols and NumPy have these names.
+    buffer_ptr=Buffer.handle buffer_release=Buffer.close tensor_copy=Tensor.copy_to
+    tensor_array_interface=Tensor.__cuda_array_interface__ tensor_to_dlpack=Tensor.__dlpack__
+    tensor_copy_to_host=Tensor.tobytes
+    # A `with` statement ends all, and a dict has all attachments.
+    buffer_release_many=Buffers.close fetch_framebuffer_many=fetch_framebuffer
+    # There is a method for each kind of handle, such as from_fd().
+    from_external_memory=GraphicsResource semaphore_from_handle=Semaphore
+    # The usual way to make the object is its class.
+    submit_begin=Submit vk_device_from_vk=VulkanDevice vk_headless_create=VulkanDevice.headless
+    # One call makes, submits and commits a Submit.
+    vk_hand_over=VulkanDevice.submit vk_submit=VulkanDevice.submit
+    # A slot has its role. Only the level of the log is set.
+    ring_cancel_read=Slots.cancel ring_cancel_write=Slots.cancel log_add=set_log
 """
-_FUNCTIONS = {f"gr_{c}": name for c, name in (pair.split("=") for pair in _IN_PYTHON.split())}
+_EXCEPTIONS = dict(re.findall(r"(\w+)=(\S+)", _IN_PYTHON))
 
 _TYPES = {"U": "uint", "I": "int", "F": "float", "C": "complex", "BF": "bfloat"}
 
@@ -161,9 +139,8 @@ def _quoted(match: re.Match[str]) -> str:
 
 # Texts with C names, and those of Python, in the order of replacement.
 _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"gr_cuda_load\(true\)", "load(allow_software=True)"),
+    (r"gr_cuda_load\(true\)", "cuda_load(allow_software=True)"),
     (r"gr_egl_make_current\(NULL\)", "EglContext.release_current()"),
-    (r"gr_vk_buffer\(\) or gr_vk_image\(\)", "vk_buffer or vk_image"),
     (r" \(gr_vk_device_(?:get_info\(\)|extensions\(\) lists them)\)", ""),
     (r"\bThe (?:descriptor|socket) \d+ is\b", "The socket is"),  # that of a copy
     (r"\bof socket \d+", "of the socket"),
@@ -180,7 +157,6 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r" in gr_(?:gl_options|vk_device_desc)\.transports", " in transports"),
     (r"(?:, here or)? in gr_vk_device_desc\b", " of VulkanDevice()"),
     (r"\bgr_(?:gl_options|ring_options|tensor_desc)\.(\w+)", r"\1"),
-    (r"\bgr_external_image_desc\b", "image"),
     (r"pass GR_STREAM_NONE", "omit `stream`"),
     (r" \(GR_STREAM_NONE\)", ""),
     (r"GR_STREAM_NONE is", "Omitting `stream` is"),
@@ -214,6 +190,7 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"`chroma`", "the second plane"),
     (r"`chroma_v`", "the third plane"),
     (r"`offset` and `target`", "`offset`, `shape`, `dtype` and `strides`"),
+    (r"\bgr_(dtype|flags)_parse\b", r"\1"),
     (r"\bgr_(dtype|memory|layout|yuv_matrix|chroma_position|filter|address|choice)\b", r"\1"),
     (r"\bNULL\b", "None"),
     (r"\btrue\b", "True"),
@@ -226,15 +203,33 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY|SIDE|RING)_([A-Z0-9]+)\b", _quoted),
     (r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b", _quoted),
 ]
-_FUNCTION = re.compile(r"\b(gr_\w+)(\(\))?( of grinterop/\w+\.h)?")
+_FUNCTION = re.compile(r"\bgr_(\w+)(\(\))?( of grinterop/\w+\.h)?")
+
+
+def _by_rule(name: str) -> str | None:
+    """The Python name of a C function without "gr_"; None if Python does not have it."""
+    package = sys.modules["grinterop"]
+    name = name.removesuffix("_with").replace("_get_", "_")
+    places = [("GraphicsResource", name), ("VulkanDevice", name)]
+    for noun, owners in _NOUNS.items():
+        if name.startswith(noun + "_"):
+            verb = name.removeprefix(noun + "_").replace("free", "close")
+            places = [(owner, verb) for owner in owners.split()]
+    for owner, verb in places:
+        if hasattr(getattr(package, owner), verb):
+            return f"{owner}.{verb}"
+        if verb in ("create", "info"):
+            return owner
+    return verb if hasattr(package, verb) else None
 
 
 def _function(match: re.Match[str]) -> str:
-    name = _FUNCTIONS.get(match[1])
+    name = _EXCEPTIONS.get(match[1]) or _by_rule(match[1])
     if name is None:
         return match[0]
-    is_property = name == "Buffer.handle"
-    return name + (match[2] if match[2] and not is_property else "")
+    owner, _, member = name.partition(".")
+    found = getattr(getattr(sys.modules["grinterop"], owner, None), member, None)
+    return name if isinstance(found, types.GetSetDescriptorType) else name + (match[2] or "")
 
 
 def _python_names(text: str) -> str:

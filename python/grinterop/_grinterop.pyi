@@ -3,8 +3,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from types import GenericAlias
-from typing import Any, Generic, Literal, NoReturn, Protocol, SupportsFloat, SupportsIndex
-from typing import SupportsInt, TypeAlias, TypedDict, final, overload
+from typing import Any, ClassVar, Generic, Literal, NoReturn, Protocol, SupportsFloat
+from typing import SupportsIndex, SupportsInt, TypeAlias, TypedDict, final, overload
 
 from typing_extensions import Buffer as _Bytes
 from typing_extensions import CapsuleType, Self, TypeVar, disjoint_base
@@ -328,7 +328,7 @@ class GraphicsResource(_Samples):
             flags, transports, in_flight: As for from_gl_image().
         """
     @classmethod
-    def from_tensor(
+    def create_gl_buffer_of(
         cls, tensor: _Array, *, flags: _Flags = None, stream: _Stream | None = None,
     ) -> Self:
         """Creates an OpenGL buffer in the memory of a tensor: draw it by its gl_name. map() returns
@@ -340,13 +340,13 @@ class GraphicsResource(_Samples):
 
             with grinterop.exportable_memory():
                 points = torch.empty((n, 3), device="cuda")
-            resource = GraphicsResource.from_tensor(points)
+            resource = GraphicsResource.create_gl_buffer_of(points)
             with resource.map(stream=torch.cuda.current_stream()):
                 points.uniform_()
 
         Args:
             tensor: As for Tensor.from_dlpack(), of memory of exportable_memory(), or of
-                Tensor.alloc() with `exportable`; or a part of it.
+                Tensor.create() with `exportable`; or a part of it.
             flags: As for from_gl_buffer().
             stream: The first map waits for the work of the producer if it is in this stream.
 
@@ -576,7 +576,7 @@ class Buffer(_With, _Exports, _Samples):
         """Copies the bytes of another Buffer of the same size."""
     def copy_to(self, dst: Buffer, *, stream: _Stream) -> Buffer:
         """Copies its bytes to `dst`, a Buffer of the same size, and returns `dst`."""
-    def copy_from_image(
+    def copy_to_linear(
         self, address: _Address, level: _Int = 0, layer: _Int = 0, *, pitch: _Int = 0,
         slice: _Int = 0, host: bool = False, stream: _Stream | None = None, z: _Int = 0,
         depth: _Int = 0, layers: _Int = 0, x: _Int = 0, y: _Int = 0, width: _Int = 0,
@@ -592,8 +592,10 @@ class Buffer(_With, _Exports, _Samples):
             layers: How many layers, from `layer` on. 0: one.
             x, y, width, height: The rectangle in texels. A size of 0 extends it to the edge.
         """
-    copy_to_image = copy_from_image
-    """Copies linear memory to the image, like copy_from_image()."""
+    copy_from_linear = copy_to_linear
+    """Copies linear memory to the image, like copy_to_linear()."""
+    copy_from_image = copy_to_linear
+    copy_to_image = copy_from_linear
     def fill(self, value: int | _Bytes, *, stream: _Stream) -> None:
         """Fills it with an int from 0 to 255, or with 1, 2 or 4 bytes of an object with the buffer
         protocol, such as bytes or a NumPy scalar.
@@ -715,7 +717,7 @@ class Tensor(_Closes, _Exports, _Viewed):
         tensor = Tensor.from_dlpack(numpy_array).clone(stream=stream)  # to the device
         array = torch.from_dlpack(tensor)
 
-    It owns its memory (alloc, clone), wraps existing memory (wrap) or imports it (from_dlpack).
+    It owns its memory (create, clone), or uses existing memory (from_memory, from_dlpack).
     Close or drop it at any time: the memory stays until its exports and views are gone and the
     streams are done. memoryview() reads a Tensor in host, pinned or managed memory.
 
@@ -724,7 +726,7 @@ class Tensor(_Closes, _Exports, _Viewed):
     refused: use `planes`.
     """
     @classmethod
-    def alloc(
+    def create(
         cls, shape: _Shape, dtype: _Dtype = "uint8", *, stream: _Stream | None = None,
         memory: _Memory = "device", layout: _Layout = None, strides: _Strides = None,
         exportable: bool = False,
@@ -738,7 +740,7 @@ class Tensor(_Closes, _Exports, _Viewed):
             memory: 'device', 'host' (pageable), 'pinned' or 'managed'.
             layout: The order of the dimensions: see publish().
             strides: Bytes between the elements of each dimension. None: no gaps.
-            exportable: Device memory for GraphicsResource.from_tensor(), at least 2 MiB.
+            exportable: Device memory for GraphicsResource.create_gl_buffer_of(), at least 2 MiB.
         """
     @classmethod
     def from_dlpack(
@@ -757,7 +759,7 @@ class Tensor(_Closes, _Exports, _Viewed):
             BufferError: It cannot be imported: ExchangeError, or an exception of its producer.
         """
     @classmethod
-    def wrap(
+    def from_memory(
         cls, pointer: _Address, shape: _Shape | None, dtype: _Dtype = "uint8", *,
         strides: _Strides = None, layout: _Layout = None, memory: _AnyMemory = "device",
         stream: _Stream | None = None, owner: object = None, read_only: bool = False,
@@ -765,11 +767,11 @@ class Tensor(_Closes, _Exports, _Viewed):
     ) -> Self:
         """Wraps existing memory.
 
-            tensor = Tensor.wrap(array.data.ptr, (height, width), "float32", owner=array)
+            tensor = Tensor.from_memory(array.data.ptr, (height, width), "float32", owner=array)
 
         Args:
             pointer: The address of element 0; with memory='array' a CUarray.
-            shape, dtype, strides, layout: As for alloc(). None as the shape of an array.
+            shape, dtype, strides, layout: As for create(). None as the shape of an array.
             memory: The kind of the memory.
             stream: The bytes are ready after the work queued in it so far. None: at once.
             owner: Kept until the tensor, its views and its exports are gone and the streams are
@@ -779,6 +781,15 @@ class Tensor(_Closes, _Exports, _Viewed):
                 freed, since the collector cannot see through exports.
             read_only: Refuses writes.
             negative_strides: Allows exports with negative strides, on which many consumers crash.
+        """
+    alloc: ClassVar[Callable[..., Tensor]]
+    wrap: ClassVar[Callable[..., Tensor]]
+    @staticmethod
+    def collect(timeout: _Number = None) -> None:
+        """Frees dropped tensors whose work is done.
+
+        Args:
+            timeout: Seconds to wait for those that streams still use; None waits forever.
         """
     @property
     def array(self) -> int:
@@ -858,18 +869,12 @@ class Tensor(_Closes, _Exports, _Viewed):
         """The same memory with another description. None keeps the current value.
 
         Args:
-            shape, dtype, strides, layout: As for alloc().
+            shape, dtype, strides, layout: As for create().
             offset: The position of element 0 in bytes, from the lowest byte of the tensor.
         """
     def wait(self, stream: _Stream, /) -> None:
         """Makes later work in `stream` wait until the bytes are ready."""
 
-def collect(timeout: _Number = None) -> None:
-    """Frees dropped tensors whose work is done.
-
-    Args:
-        timeout: Seconds to wait for those that streams still use; None waits forever.
-    """
 def publish(
     target: GraphicsResource | Buffer | Ring, tensor: _Array, *, stream: _Stream | None = None,
     layout: _Layout = None, bgr: bool = False, flip: bool = False, scale: _Values = None,
@@ -1245,7 +1250,7 @@ class VulkanDevice(_Closes):
     """Shares memory of a Vulkan device with CUDA.
 
         device = VulkanDevice.headless()
-        buffer = device.create_buffer(size, usage)  # a GraphicsResource: see its vk_buffer
+        buffer = device.create_vk_buffer(size, usage)  # a GraphicsResource: see its vk_buffer
         device.submit([buffer], [commands])
 
     headless() creates a Vulkan device. VulkanDevice(...) uses yours, by integer handles that must
@@ -1300,11 +1305,13 @@ class VulkanDevice(_Closes):
         """The queue's family."""
     def close(self) -> None:
         """Closes the device. Its resources keep the Vulkan device alive."""
-    def create_buffer(self, size: _Int, usage: _Int, *, flags: _Flags = None) -> GraphicsResource:
+    def create_vk_buffer(
+        self, size: _Int, usage: _Int, *, flags: _Flags = None,
+    ) -> GraphicsResource:
         """Creates a VkBuffer of `size` bytes in memory shared with CUDA. `usage` has the bits of
         VkBufferUsageFlags. Returns a GraphicsResource: see its vk_buffer.
         """
-    def create_image(
+    def create_vk_image(
         self, format: _Int, width: _Int, height: _Int, usage: _Int, *, depth: _Int = 1,
         levels: _Int = 1, layers: _Int = 1, flags: _Flags = None,
     ) -> GraphicsResource:
@@ -1312,12 +1319,14 @@ class VulkanDevice(_Closes):
         VkImageCreateInfo, as numbers. Returns a GraphicsResource: see its vk_image. The first
         transfer to CUDA is submit([image], layout=0).
         """
+    create_buffer = create_vk_buffer
+    create_image = create_vk_image
     def describe(self) -> str:
         """One line: its Vulkan and CUDA names, and how memory is shared."""
-    def from_tensor(
+    def create_vk_buffer_of(
         self, tensor: _Array, usage: _Int, *, flags: _Flags = None,
     ) -> GraphicsResource:
-        """Creates a VkBuffer in the memory of a tensor, as GraphicsResource.from_tensor() does for
+        """Creates a VkBuffer in the memory of a tensor, as GraphicsResource.create_gl_buffer_of() does for
         OpenGL. `usage` has the bits of VkBufferUsageFlags. See its vk_buffer.
         """
     def from_vk_buffer(
@@ -1363,15 +1372,15 @@ class VulkanDevice(_Closes):
 
 def clear_error() -> None:
     """Clears the last error of the calling thread."""
-def driver_path() -> str:
+def cuda_driver_path() -> str:
     """The path of the loaded driver; '' if none is loaded."""
 def gl_cuda_device() -> int:
     """The CUDA device that draws for the current OpenGL context."""
-def is_software() -> bool:
+def cuda_is_software() -> bool:
     """Whether the loaded driver is the software one."""
 def library_version() -> str:
     """The version of libgrinterop."""
-def load(allow_software: bool = False) -> None:
+def cuda_load(allow_software: bool = False) -> None:
     """Loads the CUDA driver. Other calls do so themselves.
 
     Args:
@@ -1394,7 +1403,7 @@ def _map_many(
 def _milliseconds(timeout: _Number, /) -> int | None: ...
 def _parse_register_flags(flags: _Flags, /) -> int: ...
 def _cupy_functions() -> tuple[int, int]: ...
-def _probe(transport: str, /) -> tuple[bool, str]: ...
+def _gl_probe(transport: str, /) -> tuple[bool, str]: ...
 def _release_many(
     buffers: Sequence[Buffer], stream: _Stream | None = None, wait_event: _Event = None,
 ) -> None: ...

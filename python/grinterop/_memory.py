@@ -135,11 +135,11 @@ def _rmm_default(rmm: Any) -> Iterator[None]:
 @contextmanager
 def exportable_memory() -> Iterator[None]:
     """Within it, PyTorch, CuPy and RMM allocate CUDA memory that OpenGL and Vulkan can use without
-    a copy: GraphicsResource.from_tensor() and VulkanDevice.from_tensor().
+    a copy: GraphicsResource.create_gl_buffer_of() and VulkanDevice.create_vk_buffer_of().
 
         with grinterop.exportable_memory():
             points = torch.empty((n, 3), device="cuda")
-        resource = GraphicsResource.from_tensor(points)  # draw resource.gl_name
+        resource = GraphicsResource.create_gl_buffer_of(points)  # draw resource.gl_name
 
     It serves the frameworks that the program has imported, on this thread, and RMM on all threads;
     PyTorch and RMM for the device that is current when it begins. Uses may nest, and threads may

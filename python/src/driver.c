@@ -10,18 +10,18 @@
 
 #include "lib/cuda/driver_outside.h"
 
-static PyObject *load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+static PyObject *cuda_load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     bool allow_software = false;
     gr_status status;
-    if (!PARSE("|O&:load", NAMES("allow_software"), TRUTH(&allow_software)))
+    if (!PARSE("|O&:cuda_load", NAMES("allow_software"), TRUTH(&allow_software)))
         return NULL;
     WITHOUT_GIL(status = gr_cuda_load(allow_software));
     return none_or_fail(status);
 }
 
-FUNCTION(is_software, PyBool_FromLong(gr_cuda_is_software()))
-FUNCTION(driver_path, text_of(gr_cuda_driver_path()))
+FUNCTION(cuda_is_software, PyBool_FromLong(gr_cuda_is_software()))
+FUNCTION(cuda_driver_path, text_of(gr_cuda_driver_path()))
 FUNCTION(library_version, text_of(gr_library_version()))
 
 static PyObject *gl_cuda_device(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
@@ -32,7 +32,7 @@ static PyObject *gl_cuda_device(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     return status == GR_OK ? PyLong_FromLong(device) : fail();
 }
 
-static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *object)
+static PyObject *gl_probe(PyObject *Py_UNUSED(module), PyObject *object)
 {
     static const struct named transports[] = {GL_TRANSPORTS, {0}};
     const gr_transport_info *info;
@@ -70,12 +70,12 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 }
 
 PyMethodDef driver_functions[] = {
-    {"load", METHOD(load), KEYWORDS, NULL},
-    {"is_software", is_software, METH_NOARGS, NULL},
-    {"driver_path", driver_path, METH_NOARGS, NULL},
+    {"cuda_load", METHOD(cuda_load), KEYWORDS, NULL},
+    {"cuda_is_software", cuda_is_software, METH_NOARGS, NULL},
+    {"cuda_driver_path", cuda_driver_path, METH_NOARGS, NULL},
     {"library_version", library_version, METH_NOARGS, NULL},
     {"gl_cuda_device", gl_cuda_device, METH_NOARGS, NULL},
-    {"_probe", probe, METH_O, NULL},
+    {"_gl_probe", gl_probe, METH_O, NULL},
     {"set_log", set_log, METH_O, NULL},
     {"_at_exit", at_exit, METH_NOARGS, NULL},
     {0},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Python objects that own a tensor's memory, and collect(). A tensor may be freed on any thread,
- * with or without the GIL, even while Python finalizes. Freeing a tensor therefore only queues the
- * Python object. The main thread or a later call that holds the GIL releases the object.
+ * Python objects that own a tensor's memory, and Tensor.collect(). A tensor may be freed on any
+ * thread, with or without the GIL, even while Python finalizes. Freeing a tensor therefore only
+ * queues the Python object. The main thread or a later call that holds the GIL releases the object.
  */
 #include "tensor.h"
 
@@ -96,7 +96,7 @@ bool stream_stays(PyObject *stream)
     return stays;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------- */
+/* ---- Tensor.collect() ------------------------------------------------------------------------ */
 
 static gr_status collect_once(void *Py_UNUSED(none), unsigned timeout_ms)
 {
@@ -105,7 +105,7 @@ static gr_status collect_once(void *Py_UNUSED(none), unsigned timeout_ms)
     return status;
 }
 
-static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+PyObject *tensor_collect(PyObject *Py_UNUSED(none), PyObject *args, PyObject *keywords)
 {
     PyObject *time = NULL;
     unsigned timeout_ms;
@@ -115,8 +115,3 @@ static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *
     kept_release();
     return done ? Py_NewRef(Py_None) : NULL;
 }
-
-PyMethodDef tensor_functions[] = {
-    {"collect", METHOD(collect), KEYWORDS, NULL},
-    {0},
-};

@@ -117,14 +117,14 @@ static PyObject *buffer_of(PyObject *type, PyObject *tensor, unsigned flags)
     return resource_new((PyTypeObject *)type, resource);
 }
 
-static PyObject *from_tensor(PyObject *type, PyObject *args, PyObject *keywords)
+static PyObject *create_gl_buffer_of(PyObject *type, PyObject *args, PyObject *keywords)
 {
     ENTER();
     PyObject *object, *stream = NULL;
     unsigned flags = GR_READ_WRITE;
     CUstream checked;
-    if (!PARSE("O|$O&O:from_tensor", NAMES("tensor", "flags", "stream"), &object, FLAGS(&flags),
-               &stream) ||
+    if (!PARSE("O|$O&O:create_gl_buffer_of", NAMES("tensor", "flags", "stream"), &object,
+               FLAGS(&flags), &stream) ||
         !stream_or(stream, NULL, &checked))
         return NULL;
     PyObject *tensor = import_one(object, stream);
@@ -140,7 +140,7 @@ PyMethodDef gl_methods[] = {
     {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS, NULL},
     {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS, NULL},
     {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS, NULL},
-    {"from_tensor", METHOD(from_tensor), KEYWORDS | METH_CLASS, NULL},
+    {"create_gl_buffer_of", METHOD(create_gl_buffer_of), KEYWORDS | METH_CLASS, NULL},
     {0},
 };
 

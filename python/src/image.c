@@ -215,9 +215,9 @@ GUARDED(array)
 GUARDED_ONE(mipmapped_array)
 GUARDED(surface)
 GUARDED(texture)
-GUARDED_WITH(copy_from_image,
-             copy(self, args, keywords, "copy_from_image", gr_buffer_copy_to_linear))
-GUARDED_WITH(copy_to_image, copy(self, args, keywords, "copy_to_image", gr_buffer_copy_from_linear))
+GUARDED_WITH(copy_to_linear, copy(self, args, keywords, "copy_to_linear", gr_buffer_copy_to_linear))
+GUARDED_WITH(copy_from_linear,
+             copy(self, args, keywords, "copy_from_linear", gr_buffer_copy_from_linear))
 GUARDED_ONE(image_info)
 
 PyMethodDef resource_image_methods[] = {
@@ -231,8 +231,8 @@ PyMethodDef image_methods[] = {
     {"mipmapped_array", guarded_mipmapped_array, METH_NOARGS, NULL},
     {"surface", METHOD(guarded_surface), KEYWORDS, NULL},
     {"texture", METHOD(guarded_texture), KEYWORDS, NULL},
-    {"copy_from_image", METHOD(guarded_copy_from_image), KEYWORDS, NULL},
-    {"copy_to_image", METHOD(guarded_copy_to_image), KEYWORDS, NULL},
+    {"copy_to_linear", METHOD(guarded_copy_to_linear), KEYWORDS, NULL},
+    {"copy_from_linear", METHOD(guarded_copy_from_linear), KEYWORDS, NULL},
     {"image_info", guarded_image_info, METH_NOARGS, NULL},
     {0},
 };

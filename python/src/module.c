@@ -168,8 +168,7 @@ static PyObject *only;
 static bool add_functions(PyObject *module)
 {
     PyMethodDef *const tables[] = {argument_functions,   driver_functions, error_functions,
-                                   exportable_functions, many_functions,   publish_functions,
-                                   tensor_functions};
+                                   exportable_functions, many_functions,   publish_functions};
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
         for (PyMethodDef *one = tables[i]; one->ml_name; one++)
             one->ml_doc = doc_of(one->ml_name, "", "");

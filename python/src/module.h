@@ -160,7 +160,7 @@ converter flags_of;
 converter address_of;
 #define ADDRESS(place) address_of, (1 ? (place) : (uint64_t *)NULL)
 
-/* The same for the address of Tensor.wrap(), which arrays are passed to by mistake. */
+/* The same for the address of Tensor.from_memory(), which arrays are passed to by mistake. */
 converter wrapped_of;
 #define WRAPPED(place) wrapped_of, (1 ? (place) : (uint64_t *)NULL)
 
@@ -481,6 +481,5 @@ void core_ready(void);
 
 extern PyMethodDef driver_functions[], exportable_functions[], many_functions[];
 extern PyMethodDef publish_functions[];
-extern PyMethodDef tensor_functions[];
 
 #endif

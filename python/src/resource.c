@@ -130,8 +130,8 @@ static void let_go(resource_object *self)
 }
 
 /*
- * The library keeps the memory of from_tensor() until the resource has ended, and with it an owner
- * that is part of the same cycle.
+ * The library keeps the memory of create_gl_buffer_of() until the resource has ended, and with it
+ * an owner that is part of the same cycle.
  */
 static void finalize(PyObject *object)
 {

@@ -31,8 +31,8 @@ typedef struct resource_object {
     PyObject *owner;
 
     /*
-     * A Tensor of the memory of from_tensor(), which the library keeps, for the garbage collector:
-     * its owner may refer to the resource. NULL for other resources.
+     * A Tensor of the memory of create_gl_buffer_of(), which the library keeps, for the garbage
+     * collector: its owner may refer to the resource. NULL for other resources.
      */
     PyObject *memory;
 
@@ -73,7 +73,7 @@ extern PyTypeObject *resource_type, *buffer_type;
 /* Wraps a gr_resource in an object of `type`. Takes ownership, even on failure. */
 PyObject *resource_new(PyTypeObject *type, gr_resource *resource);
 
-/* The resource `self`, or NULL, of from_tensor(): adds its `memory`. Steals `self`. */
+/* The resource `self`, or NULL, of create_gl_buffer_of(): adds its `memory`. Steals `self`. */
 PyObject *resource_in_memory(PyObject *self, PyObject *tensor);
 
 /* Casts the object to a resource. NULL, with an exception, if it is closed, in use by another

@@ -207,7 +207,7 @@ CALL_CLOSE()
 
 /* ---- Constructors ---------------------------------------------------------------------------- */
 
-static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+static PyObject *call_create(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     ENTER();
     PyObject *shape, *dtype = NULL, *given = NULL, *memory = NULL, *layout = NULL, *strides = NULL;
@@ -215,7 +215,7 @@ static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject 
     struct desc desc;
     CUstream stream;
     gr_tensor *tensor;
-    if (!PARSE("O|O$OOOOO&:alloc",
+    if (!PARSE("O|O$OOOOO&:create",
                NAMES("shape", "dtype", "stream", "memory", "layout", "strides", "exportable"),
                &shape, &dtype, &given, &memory, &layout, &strides, TRUTH(&exportable)) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) ||
@@ -231,7 +231,7 @@ static PyObject *wrap_failed(void)
     return fail_with("`data` is NULL", "`pointer` is 0");
 }
 
-static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+static PyObject *call_from_memory(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     ENTER();
     PyObject *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
@@ -240,7 +240,7 @@ static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *
     struct desc desc;
     uint64_t address;
     CUstream ready_on;
-    if (!PARSE("O&O|O$OOOOOO&O&:wrap",
+    if (!PARSE("O&O|O$OOOOOO&O&:from_memory",
                NAMES("pointer", "shape", "dtype", "strides", "layout", "memory", "stream", "owner",
                      "read_only", "negative_strides"),
                WRAPPED(&address), &shape, &dtype, &strides, &layout, &memory, &given, &owner,
@@ -561,8 +561,9 @@ GUARDED_FAST(dlpack)
 GUARDED_ONE(dlpack_device)
 
 static PyMethodDef methods[] = {
-    {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS, NULL},
-    {"wrap", METHOD(call_wrap), KEYWORDS | METH_CLASS, NULL},
+    {"create", METHOD(call_create), KEYWORDS | METH_CLASS, NULL},
+    {"from_memory", METHOD(call_from_memory), KEYWORDS | METH_CLASS, NULL},
+    {"collect", METHOD(tensor_collect), KEYWORDS | METH_STATIC, NULL},
     {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS, NULL},
     {"view", METHOD(guarded_call_view), KEYWORDS, NULL},
     {"clone", METHOD(guarded_call_clone), KEYWORDS, NULL},

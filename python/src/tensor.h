@@ -163,7 +163,8 @@ PyObject *as_attribute_error(void);
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
 
-/* Like import_any(), but refuses several planes: `from_tensor` makes a buffer of one tensor. */
+/* Like import_any(), but refuses several planes: create_gl_buffer_of() makes a buffer of one
+ * tensor. */
 PyObject *import_one(PyObject *object, PyObject *stream);
 
 /* ---- The buffer protocol (buffer_protocol.c) ------------------------------------------------- */
@@ -203,7 +204,8 @@ PyObject *kept_object(const struct kept *kept);
 /* The deleter for gr_tensor_from_memory(). Runs on any thread, with or without the GIL. */
 void kept_end(void *kept);
 
-/* Releases the objects whose kept_end() has run. Needs the GIL. */
+/* Releases the objects whose kept_end() has run. Needs the GIL. Tensor.collect() does so, too. */
 void kept_release(void);
+PyObject *tensor_collect(PyObject *none, PyObject *args, PyObject *keywords);
 
 #endif

@@ -129,27 +129,27 @@ static PyObject *resource_from(vulkan_object *self, gr_resource *resource)
     return made;
 }
 
-static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywords)
+static PyObject *create_vk_buffer(PyObject *object, PyObject *args, PyObject *keywords)
 {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
-    if (!self || !PARSE("O&O&|$O&:create_buffer", NAMES("size", "usage", "flags"),
+    if (!self || !PARSE("O&O&|$O&:create_vk_buffer", NAMES("size", "usage", "flags"),
                         UINT64(&info.size), UNSIGNED(&info.usage), FLAGS(&flags)))
         return NULL;
     WITHOUT_GIL(resource = gr_create_vk_buffer(self->device, &info, flags));
     return resource_from(self, resource);
 }
 
-static PyObject *from_tensor(PyObject *object, PyObject *args, PyObject *keywords)
+static PyObject *create_vk_buffer_of(PyObject *object, PyObject *args, PyObject *keywords)
 {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     PyObject *given, *made = NULL;
     unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
-    if (!self || !PARSE("OO&|$O&:from_tensor", NAMES("tensor", "usage", "flags"), &given,
+    if (!self || !PARSE("OO&|$O&:create_vk_buffer_of", NAMES("tensor", "usage", "flags"), &given,
                         UNSIGNED(&info.usage), FLAGS(&flags)))
         return NULL;
     PyObject *tensor = import_one(given, NULL);
@@ -178,13 +178,13 @@ static VkImageCreateInfo image_info(unsigned format, unsigned width, unsigned he
                                .usage = usage};
 }
 
-static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywords)
+static PyObject *create_vk_image(PyObject *object, PyObject *args, PyObject *keywords)
 {
     unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags = GR_READ_WRITE;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PARSE("O&O&O&O&|$O&O&O&O&:create_image",
+        !PARSE("O&O&O&O&|$O&O&O&O&:create_vk_image",
                NAMES("format", "width", "height", "usage", "depth", "levels", "layers", "flags"),
                UNSIGNED(&format), UNSIGNED(&width), UNSIGNED(&height), UNSIGNED(&usage),
                UNSIGNED(&depth), UNSIGNED(&levels), UNSIGNED(&layers), FLAGS(&flags)))
@@ -281,22 +281,22 @@ static PyObject *describe(PyObject *object, PyObject *Py_UNUSED(none))
 
 /* ---- The type -------------------------------------------------------------------------------- */
 
-GUARDED(create_buffer)
-GUARDED(create_image)
+GUARDED(create_vk_buffer)
+GUARDED(create_vk_image)
 GUARDED(from_vk_buffer)
 GUARDED(from_vk_image)
-GUARDED(from_tensor)
+GUARDED(create_vk_buffer_of)
 GUARDED(submit)
 GUARDED_ONE(describe)
 REPRESENT("VulkanDevice", describe)
 
 static PyMethodDef methods[] = {
     {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS, NULL},
-    {"create_buffer", METHOD(guarded_create_buffer), KEYWORDS, NULL},
-    {"create_image", METHOD(guarded_create_image), KEYWORDS, NULL},
+    {"create_vk_buffer", METHOD(guarded_create_vk_buffer), KEYWORDS, NULL},
+    {"create_vk_image", METHOD(guarded_create_vk_image), KEYWORDS, NULL},
     {"from_vk_buffer", METHOD(guarded_from_vk_buffer), KEYWORDS, NULL},
     {"from_vk_image", METHOD(guarded_from_vk_image), KEYWORDS, NULL},
-    {"from_tensor", METHOD(guarded_from_tensor), KEYWORDS, NULL},
+    {"create_vk_buffer_of", METHOD(guarded_create_vk_buffer_of), KEYWORDS, NULL},
     {"submit", METHOD(guarded_submit), KEYWORDS, NULL},
     {"describe", guarded_describe, METH_NOARGS, NULL},
     {"close", call_close, METH_NOARGS, NULL},

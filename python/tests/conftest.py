@@ -74,7 +74,7 @@ def refuses(error, *calls, match=None):
 
 def pinned(array):
     """A copy of the array in memory that CUDA can access."""
-    copy = np.asarray(grinterop.Tensor.alloc(array.shape, array.dtype.name, memory="pinned"))
+    copy = np.asarray(grinterop.Tensor.create(array.shape, array.dtype.name, memory="pinned"))
     copy[...] = array
     return copy
 

@@ -113,13 +113,13 @@ def new_drawn(w):
     """OpenGL or Vulkan draws the memory of a tensor."""
     tensor = w.any("tensors")
     if w.random.randrange(2) or tensor is None:
-        tensor = Tensor.alloc((BYTES,), exportable=True, stream=w.stream)
+        tensor = Tensor.create((BYTES,), exportable=True, stream=w.stream)
         w.put("tensors", tensor)
     if w.random.randrange(2):
-        made = w.vulkan.from_tensor(tensor, 0x20 | 0x3, flags=w.flags())
+        made = w.vulkan.create_vk_buffer_of(tensor, 0x20 | 0x3, flags=w.flags())
     else:
         stream = w.random.choice([None, w.stream])
-        made = GraphicsResource.from_tensor(tensor, flags=w.flags(), stream=stream)
+        made = GraphicsResource.create_gl_buffer_of(tensor, flags=w.flags(), stream=stream)
     w.put("resources", made)
 
 
@@ -134,22 +134,22 @@ def new_ring(w):
 
 def new_wrapped(w):
     owner = Owner(w)
-    owner.tensor = Tensor.wrap(w.host.ctypes.data, (BYTES,), memory="host", owner=owner)
+    owner.tensor = Tensor.from_memory(w.host.ctypes.data, (BYTES,), memory="host", owner=owner)
     w.put("tensors", owner.tensor)
 
 
 def new_vulkan(w):
-    if grinterop.is_software() and w.random.randrange(20) == 0:
+    if grinterop.cuda_is_software() and w.random.randrange(20) == 0:
         w.put("vulkans", grinterop.VulkanDevice.headless())
     elif w.random.randrange(3) == 0:
         options = dict(flags=w.flags(), in_flight=w.random.choice([0, 1, 2, 4]))
         w.put("resources", w.vulkan.from_vk_buffer(w.copied.vk_buffer, 0, 0, BYTES, **options))
     else:
-        w.put("resources", w.vulkan.create_buffer(BYTES, 0x20 | 0x3, flags=w.flags()))
+        w.put("resources", w.vulkan.create_vk_buffer(BYTES, 0x20 | 0x3, flags=w.flags()))
 
 
 def new_external(w):
-    fd = vulkan_fd.export(w.vulkan, w.vulkan.create_buffer(EXTERNAL_BYTES, 0x20 | 0x3))
+    fd = vulkan_fd.export(w.vulkan, w.vulkan.create_vk_buffer(EXTERNAL_BYTES, 0x20 | 0x3))
     made = GraphicsResource.from_fd(fd, EXTERNAL_BYTES, flags="write_discard")
     made.set_sync(None, None)
     w.put("resources", made)
@@ -160,7 +160,7 @@ def new_same(w):
 
 
 def new_semaphore(w):
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         w.put("semaphores", Semaphore.from_fd(vulkan_fd.semaphore()))
 
 
@@ -303,7 +303,7 @@ def multisampled(size):
 
 def fetch_sample(w):
     sample = w.random.choice([0, 1, 4, 4, 5, Acts(w, 2)])
-    to = w.random.choice([np.zeros((16, 16, 4), "u1"), Tensor.alloc((16, 16), stream=w.stream)])
+    to = w.random.choice([np.zeros((16, 16, 4), "u1"), Tensor.create((16, 16), stream=w.stream)])
     grinterop.fetch_framebuffer(w.framebuffer, to, stream=stream_of(w), sample=sample)
 
 
@@ -411,7 +411,7 @@ TRUSTED = "pointer address instance fd socket commands fence queue object value"
 def value_of(w, name):
     if name == "timeout":
         return w.random.choice([0, 0.001, -1, float("nan"), "0"])
-    if name in ("stream", "wait_event", "ready_event") and not grinterop.is_software():
+    if name in ("stream", "wait_event", "ready_event") and not grinterop.cuda_is_software():
         return None if "event" in name else stream_of(w)  # the GPU's driver trusts these, too
     dice = w.random.randrange(8)
     if dice < 3:
@@ -427,7 +427,7 @@ def value_of(w, name):
 
 def with_random_arguments(w, function, *given):
     """Calls with a random value for each required parameter, and for some others."""
-    if function in DEVICES and not grinterop.is_software():
+    if function in DEVICES and not grinterop.cuda_is_software():
         return
     given, named = list(given), {}
     for one in PARAMETERS[function]:
@@ -454,7 +454,7 @@ def any_method(w, one):
 
 # The functions of each class that take an object of it, and the functions that take none.
 METHODS, FUNCTIONS = {}, [grinterop.publish, grinterop.fetch, grinterop.fetch_framebuffer]
-FUNCTIONS += [grinterop.map_many, grinterop.collect, grinterop.probe, grinterop.load, Ring, Submit]
+FUNCTIONS += [grinterop.map_many, grinterop.gl_probe, grinterop.cuda_load, Ring, Submit]
 FUNCTIONS += [grinterop.CudaContext, grinterop.EglContext]
 for kind in (GraphicsResource, grinterop.Buffer, Tensor, Ring, grinterop.Slots, Semaphore, Submit,
              grinterop.EglContext, grinterop.CudaContext, grinterop.VulkanDevice):
@@ -495,13 +495,13 @@ CALLS = {
         ("semaphore", new_semaphore),
         ("egl", new_egl),
         ("cuda", lambda w: w.put("cudas", grinterop.CudaContext(0))),
-        ("tensor", lambda w: w.put("tensors", Tensor.alloc((BYTES,), stream=w.stream))),
-        ("large", lambda w: w.put("tensors", Tensor.alloc((1 << 20,), stream=w.stream))),
+        ("tensor", lambda w: w.put("tensors", Tensor.create((BYTES,), stream=w.stream))),
+        ("large", lambda w: w.put("tensors", Tensor.create((1 << 20,), stream=w.stream))),
         ("imported", lambda w: w.put("tensors", Tensor.from_dlpack(w.array(), stream=w.stream))),
-        ("collect", lambda w: grinterop.collect(w.random.choice([0, 0.01]))),
+        ("collect", lambda w: grinterop.Tensor.collect(w.random.choice([0, 0.01]))),
         ("gc", lambda w: w.random.randrange(50) or gc.collect()),
         ("error", lambda w: (grinterop.last_error(), grinterop.clear_error())),
-        ("probe", lambda w: grinterop.probe(w.random.choice(["interop", "shared", "copy"]))),
+        ("probe", lambda w: grinterop.gl_probe(w.random.choice(["interop", "shared", "copy"]))),
         ("device", lambda w: grinterop.gl_cuda_device()),
     ],
     "resources": [
@@ -533,8 +533,8 @@ CALLS = {
         ("fill", lambda w, one: one.fill(w.random.choice([7, b"ab"]), stream=w.stream)),
         ("copy_to", lambda w, one: one.copy_to(w.any("buffers"), stream=w.stream)),
         ("copy_from", lambda w, one: one.copy_from(w.any("buffers"), stream=w.stream)),
-        ("out", lambda w, one: one.copy_from_image(w.host.ctypes.data, host=True)),
-        ("in", lambda w, one: one.copy_to_image(w.host.ctypes.data, host=True)),
+        ("out", lambda w, one: one.copy_to_linear(w.host.ctypes.data, host=True)),
+        ("in", lambda w, one: one.copy_from_linear(w.host.ctypes.data, host=True)),
         ("publish", publish),
         ("fetch", fetch),
         ("fetch_yuv", fetch_yuv),
@@ -596,8 +596,8 @@ CALLS = {
         ("close", close_egl),
     ],
     "vulkans": [
-        ("buffer", lambda w, one: w.put("resources", one.create_buffer(BYTES, 0x23))),
-        ("image", lambda w, one: w.put("resources", one.create_image(37, 16, 16, 0x3))),
+        ("buffer", lambda w, one: w.put("resources", one.create_vk_buffer(BYTES, 0x23))),
+        ("image", lambda w, one: w.put("resources", one.create_vk_image(37, 16, 16, 0x3))),
         ("submit", lambda w, one: one.submit(w.some("resources"))),
         ("properties", properties),
         ("close", lambda w, one: with_random_arguments(w, grinterop.VulkanDevice.close, one)),

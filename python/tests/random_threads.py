@@ -65,7 +65,7 @@ class Worker:
             self.own_egl = grinterop.EglContext(0, es=self.random.randrange(3) == 0)
             self.framebuffer = multisampled(16)
             self.vulkan = grinterop.VulkanDevice.headless(transports="any")
-            self.copied = self.vulkan.create_buffer(BYTES, 0x3)  # must outlive its copies
+            self.copied = self.vulkan.create_vk_buffer(BYTES, 0x3)  # must outlive its copies
             if core:
                 core.Device(0).set_current()
             while time.monotonic() < self.end:
@@ -158,7 +158,7 @@ class Shared:
     def __init__(self):
         self.pools = {kind: [] for kind in KINDS}
         self.hot = KINDS[0], None
-        self.driver, libc = ctypes.CDLL(grinterop.driver_path()), ctypes.CDLL(None)
+        self.driver, libc = ctypes.CDLL(grinterop.cuda_driver_path()), ctypes.CDLL(None)
         self.sleep = ctypes.cast(libc.usleep, ctypes.c_void_p)
 
     def hold(self, stream, microseconds):
@@ -184,7 +184,7 @@ def main():
     threads = f"{options.threads} threads"
     print(f"seed {options.seed}, {threads}, {options.seconds:g} s, {version}", flush=True)
     options.end = time.monotonic() + options.seconds
-    grinterop.load(allow_software=True)
+    grinterop.cuda_load(allow_software=True)
     stream = grinterop.CudaContext(0)
     if core:
         core.Device(0).set_current()

@@ -50,7 +50,7 @@ def test_array_is_exchanged_by_dlpack(image, cuda):
             assert taken.tobytes(stream=cuda) == TEXELS
         with Tensor.from_dlpack(tensor.__dlpack__(max_version=(1, 3))) as taken:
             assert taken.array == tensor.array
-        with Tensor.wrap(tensor.array, None, memory="array", read_only=True) as wrapped:
+        with Tensor.from_memory(tensor.array, None, memory="array", read_only=True) as wrapped:
             assert wrapped.array == tensor.array and wrapped.is_read_only
             assert wrapped.tobytes(stream=cuda) == TEXELS
         tensor.close()
@@ -61,7 +61,7 @@ def test_array_is_published(image, egl, cuda):
     with image.map(stream=cuda) as buffer:
         with buffer.tensor(memory="array") as tensor:
             grinterop.publish(other, tensor, stream=cuda)
-    found = Tensor.alloc((16, 16, 4), stream=cuda)
+    found = Tensor.create((16, 16, 4), stream=cuda)
     grinterop.fetch(other, found, stream=cuda)
     assert found.tobytes(stream=cuda) == TEXELS
     other.close()
@@ -75,6 +75,6 @@ def test_invalid_array_tensors_are_refused(image, resource, cuda):
         refuses((ValueError, RuntimeError), lambda: buffer.tensor(memory="array"))
     refuses(
         grinterop.CUDAError,
-        lambda: Tensor.alloc((4, 4, 4), memory="array"),
-        lambda: Tensor.wrap(0, None, memory="array"),
+        lambda: Tensor.create((4, 4, 4), memory="array"),
+        lambda: Tensor.from_memory(0, None, memory="array"),
     )

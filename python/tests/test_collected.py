@@ -33,11 +33,11 @@ class Owner:
 
     def wrap(self, stream=None):
         pointer = self.memory.ctypes.data
-        return Tensor.wrap(pointer, 64, memory="host", owner=self, stream=stream)
+        return Tensor.from_memory(pointer, 64, memory="host", owner=self, stream=stream)
 
 
 def tensor(owner):
-    owner.made = Tensor.alloc(64, stream=owner)
+    owner.made = Tensor.create(64, stream=owner)
 
 
 def wrapped(owner):
@@ -57,9 +57,9 @@ def viewed(owner):
 
 
 def in_memory(owner):
-    owner.whole = Tensor.alloc(64, exportable=True)
+    owner.whole = Tensor.create(64, exportable=True)
     owner.__cuda_array_interface__ = owner.whole.__cuda_array_interface__
-    owner.made = GraphicsResource.from_tensor(owner)
+    owner.made = GraphicsResource.create_gl_buffer_of(owner)
 
 
 def in_memory_and_mapped(owner):
@@ -124,7 +124,7 @@ CASES += [(away, make) for make in
 def test_cycle_is_collected(collect, make, cuda, egl, recwarn):
     """Catches: no type took part in garbage collection."""
     egl.make_current()
-    if make in (in_memory, in_memory_and_mapped) and not (probe := grinterop.probe("shared")):
+    if make in (in_memory, in_memory_and_mapped) and not (probe := grinterop.gl_probe("shared")):
         pytest.skip(probe.reason)
     gc.disable()
     owner = Owner(cuda)
@@ -135,7 +135,7 @@ def test_cycle_is_collected(collect, make, cuda, egl, recwarn):
     del owner
     collect()
     gc.enable()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     collect()
     assert seen() is None and not recwarn.list
 
@@ -168,7 +168,7 @@ def test_owner_lives_until_the_streams_are_done(cuda, launch_host):  # noqa: F81
     gc.collect()
     assert seen() is not None and not ended
     cuda.sync()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None and ended == [1]
 
 
@@ -186,12 +186,12 @@ def test_a_view_keeps_the_memory_that_the_program_rescues(cuda):
     owner.view, seen = memoryview(owner.wrap()), owner.seen
     del owner
     gc.collect()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     gc.collect()
     assert rescued[0].tobytes() == bytes([7]) * 64 and seen() is not None
     rescued.clear()
     gc.collect()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
 
 
@@ -205,12 +205,12 @@ def test_export_keeps_owner_and_stream(cuda, with_stream):
     seen = [owner.seen] + [stream.seen] * with_stream
     del owner, stream
     gc.collect()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert all(one() is not None for one in seen) and array[0] == 7
     del array
     time.sleep(0)  # objects of ended exports are released between two instructions
     gc.collect()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert all(one() is None for one in seen)
 
 
@@ -219,7 +219,7 @@ def test_exports_do_not_collect_streams(version, cuda):
     """Catches: each export kept its stream object until the process exited."""
 
     def frame(stream):
-        one = Tensor.alloc(64, stream=stream)
+        one = Tensor.create(64, stream=stream)
         capsule = one.__dlpack__(max_version=version)
         one.close()
         return Tensor.from_dlpack(capsule) if version else capsule
@@ -230,16 +230,16 @@ def test_exports_do_not_collect_streams(version, cuda):
     assert seen() is not None
     del export
     time.sleep(0)
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
     for _ in range(100):
         frame(Owner(cuda))
-    grinterop.collect()
+    grinterop.Tensor.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(200):
         frame(Owner(cuda))
-    grinterop.collect()
+    grinterop.Tensor.collect()
     gc.collect()
     # Free-threaded Python keeps the memory of some tuples: 72 bytes per export.
     assert tracemalloc.get_traced_memory()[0] - before < 200 * 100
@@ -257,7 +257,7 @@ def test_export_of_a_dropped_mapping_keeps_its_stream_until_its_end(arguments, c
     gc.collect()
     assert seen() is not None
     del export
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
 
 

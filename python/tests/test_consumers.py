@@ -156,7 +156,7 @@ def test_copy_keeps_both_mappings_open(three_buffers, stream, cuda, launch_host)
     """Catches: the other mapping ended while the copy was queued, which freed the memory that
     the copy used.
     """
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("on a GPU a release does not wait")
     own = three_buffers[0].map(stream=stream)
     other = three_buffers[1].map(stream=cuda)

@@ -49,11 +49,11 @@ def test_context_dropped_on_another_thread_warns(stuck):
 
 
 def test_dropped_slots_warn_if_cuda_fails(ring, cuda):
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("a GPU's driver does not check handles")
     slots = ring.acquire_write(stream=cuda)
     handle = ctypes.c_void_p(slots.resource.handle)
-    driver = ctypes.CDLL(grinterop.driver_path())
+    driver = ctypes.CDLL(grinterop.cuda_driver_path())
     assert driver.cuGraphicsUnmapResources(1, ctypes.byref(handle), None) == 0
     with pytest.warns(CUDAWarning, match="a Slots object was.*CUDA_ERROR_NOT_MAPPED"):
         del slots
@@ -64,9 +64,9 @@ def test_dropped_slots_warn_if_cuda_fails(ring, cuda):
 
 @pytest.mark.parametrize("mapped", [False, True])
 def test_dropped_resource_warns_if_cuda_fails(vbo, cuda, mapped):
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("a GPU's driver does not check handles")
-    driver = ctypes.CDLL(grinterop.driver_path())
+    driver = ctypes.CDLL(grinterop.cuda_driver_path())
     resource = GraphicsResource.from_gl_buffer(vbo)
     handle = ctypes.c_void_p(resource.handle)
     if mapped:

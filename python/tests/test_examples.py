@@ -68,7 +68,7 @@ def errors_of(points, colors):
     "samples, sample, tolerance", ((0, 0, 0.003), (4, 0, 0.025), (4, 3, 0.025))
 )
 def test_rgbd_points_are_on_the_scene(samples, sample, tolerance, cuda, tmp_path):
-    if not grinterop.is_software() and not importlib.util.find_spec("torch"):
+    if not grinterop.cuda_is_software() and not importlib.util.find_spec("torch"):
         pytest.skip("torch is not installed")
     options = ("--frames", 3, "--size", "240x135", "--samples", samples, "--output", tmp_path)
     done = run("rgbd.py", *options, "--sample", sample)
@@ -114,7 +114,7 @@ def test_skybox_draws_the_sky_in_all_directions(cuda, tmp_path):
 def draw(cuda, tmp_path):
     """Draws two frames. Returns the module of the example and the last picture, from the bottom up.
     """
-    if not grinterop.is_software() and not any(map(importlib.util.find_spec, ("cupy", "torch"))):
+    if not (grinterop.cuda_is_software() or any(map(importlib.util.find_spec, ("cupy", "torch")))):
         pytest.skip("neither cupy nor torch is installed")
 
     def function(name, width, height, before=(), options=()):

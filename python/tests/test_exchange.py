@@ -21,8 +21,8 @@ from conftest import elsewhere, interface, pinned, refuses, run_python
 
 
 def test_numpy_imports_without_a_copy(cuda):
-    tensor = Tensor.alloc((4, 3), "i4", stream=cuda)
-    if not grinterop.is_software():
+    tensor = Tensor.create((4, 3), "i4", stream=cuda)
+    if not grinterop.cuda_is_software():
         pytest.skip("on a GPU NumPy gets a copy")
     array = np.from_dlpack(tensor)
     assert array.ctypes.data == tensor.handle and array.shape == (4, 3)
@@ -39,7 +39,7 @@ def test_asarray_shares_host_memory(cuda, resource):
     device = host.clone(stream=cuda)
     cuda.sync()
     with resource.map(stream=cuda) as buffer:
-        if grinterop.is_software():
+        if grinterop.cuda_is_software():
             assert (np.asarray(device) == np.asarray(host)).all()
             assert np.asarray(buffer).shape == (4096,)
         else:
@@ -48,7 +48,7 @@ def test_asarray_shares_host_memory(cuda, resource):
 
 
 def test_max_version_selects_the_capsule(cuda):
-    tensor = Tensor.alloc((4,), stream=cuda)
+    tensor = Tensor.create((4,), stream=cuda)
     for arguments, name in [
         ({}, '"dltensor"'), ({"max_version": None}, '"dltensor"'),
         ({"max_version": (0, 8)}, '"dltensor"'), ({"max_version": (1, 0)}, '"dltensor_versioned"'),
@@ -68,20 +68,20 @@ def test_unused_capsule_is_freed(cuda):
     capsules.pop()
     assert seen() is not None
     capsules.pop()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
 
 
 def test_capsule_is_imported_once(cuda):
     for version in (None, (1, 0)):
-        capsule = Tensor.alloc((4,), stream=cuda).__dlpack__(max_version=version)
+        capsule = Tensor.create((4,), stream=cuda).__dlpack__(max_version=version)
         taken = Tensor.from_dlpack(capsule)
         assert "used_dltensor" in repr(capsule) and taken.shape == (4,)
         refuses(BufferError, lambda: Tensor.from_dlpack(capsule), match="once")
 
 
 def test_export_accepts_only_valid_streams(cuda):
-    tensor = Tensor.alloc((4,), stream=cuda)
+    tensor = Tensor.create((4,), stream=cuda)
     for stream in (None, 1, 2, -1, cuda.stream, cuda):
         assert tensor.__dlpack__(stream=stream)
         assert tensor.__dlpack__(stream)
@@ -91,20 +91,20 @@ def test_export_accepts_only_valid_streams(cuda):
 
 
 def test_invalid_export_arguments_are_refused(cuda):
-    tensor = Tensor.alloc((4,), stream=cuda)
+    tensor = Tensor.create((4,), stream=cuda)
     for arguments in [{"max_version": 1}, {"max_version": (1,)}, {"dl_device": 1}, {"other": 1}]:
         refuses(TypeError, lambda: tensor.__dlpack__(**arguments))
     refuses(TypeError, lambda: tensor.__dlpack__(1, 2), lambda: tensor.__dlpack__(1, stream=1))
 
 
 def test_dl_device_must_be_that_of_the_tensor_or_cpu(cuda):
-    tensor = Tensor.alloc((4,), stream=cuda)
+    tensor = Tensor.create((4,), stream=cuda)
     own = tensor.__dlpack_device__()
-    assert own == ((1, 0) if grinterop.is_software() else (2, tensor.device))
+    assert own == ((1, 0) if grinterop.cuda_is_software() else (2, tensor.device))
     assert tensor.__dlpack__(dl_device=own, copy=False)
     assert tensor.__dlpack__(dl_device=(1, 0))
     refuses(BufferError, lambda: tensor.__dlpack__(dl_device=(4, 0)))
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         refuses(BufferError, lambda: tensor.__dlpack__(dl_device=(1, 0), copy=False), match="copy")
 
 
@@ -125,7 +125,7 @@ def test_export_keeps_read_only():
     assert tensor.is_read_only
     assert not np.from_dlpack(tensor).flags.writeable
     refuses(BufferError, tensor.__dlpack__, match="read-only")
-    view = Tensor.alloc(4).view(read_only=True)
+    view = Tensor.create(4).view(read_only=True)
     assert view.__cuda_array_interface__["data"][1] is True
     with pytest.raises(AttributeError, match="Tensor.__dlpack__"):
         tensor.__cuda_array_interface__
@@ -292,7 +292,7 @@ def test_array_interface_is_imported(cuda):
     for stream in (None, 1, 2, cuda.stream):
         tensor = Tensor.from_dlpack(Interface(array, stream=stream))
         assert tensor.strides == array.strides
-        if grinterop.is_software():
+        if grinterop.cuda_is_software():
             assert (np.from_dlpack(tensor) == array).all()
     owner = Interface(array)
     seen = weakref.ref(owner)
@@ -300,7 +300,7 @@ def test_array_interface_is_imported(cuda):
     del owner
     assert seen() is not None
     del tensor
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
 
 
@@ -321,7 +321,7 @@ def test_array_interface_is_imported(cuda):
 def test_invalid_array_interfaces_are_refused(changes, error):
     with pytest.raises(error):
         Tensor.from_dlpack(Interface(np.arange(24, dtype="i4").reshape(2, 3, 4), **changes))
-    grinterop.collect()
+    grinterop.Tensor.collect()
 
 
 class OldArray:
@@ -365,13 +365,13 @@ def test_array_interface_must_be_a_dict():
 
 
 def test_array_interface_is_exported(cuda):
-    tensor = Tensor.alloc((4, 3), "f4", stream=cuda)
+    tensor = Tensor.create((4, 3), "f4", stream=cuda)
     interface = tensor.__cuda_array_interface__
     assert interface["shape"] == (4, 3) and interface["typestr"] == "<f4"
     assert interface["data"] == (tensor.handle, False) and interface["strides"] is None
     assert interface["version"] == 3 and interface["stream"] == cuda.stream
     assert tensor.view((2, 3), "f4", (24, 4)).__cuda_array_interface__["strides"] == (24, 4)
-    host = Tensor.alloc((4,), memory="host")
+    host = Tensor.create((4,), memory="host")
     assert not hasattr(host, "__cuda_array_interface__")
 
 
@@ -445,7 +445,7 @@ def test_calls_without_a_meaning_for_planes_are_refused(cuda):
         (ValueError, lambda: planes.view(strides=(1, 1))),
         (ValueError, lambda: planes.view(offset=1)),
         (ValueError, lambda: Tensor.from_dlpack((planes, uv))),
-        (ValueError, lambda: grinterop.GraphicsResource.from_tensor((y, uv))),
+        (ValueError, lambda: grinterop.GraphicsResource.create_gl_buffer_of((y, uv))),
     ]:
         refuses(error, call, match=r"several planes: pass each of Tensor\.planes")
 
@@ -454,7 +454,7 @@ def test_calls_without_a_meaning_for_planes_are_refused(cuda):
 def test_structs_of_two_bytes_are_refused(cuda, dtype):
     """Catches: they were imported as bfloat16, whose typestr is <V2."""
     refuses(BufferError, lambda: Tensor.from_dlpack(np.zeros(4, dtype)))
-    memory = Tensor.alloc(4, "uint16", stream=cuda)
+    memory = Tensor.create(4, "uint16", stream=cuda)
     for typestr in ("<V2", np.dtype(dtype).str):
         interface_of = interface(memory.handle, shape=(4,), typestr=typestr)
         producer = SimpleNamespace(__cuda_array_interface__=interface_of)
@@ -482,7 +482,7 @@ def test_export_is_freed_on_any_thread(cuda):
     held = [np.from_dlpack(Tensor.from_dlpack(array))]
     del array
     elsewhere(held.clear)
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
 
 
@@ -500,14 +500,14 @@ def test_many_threads_exchange_tensors(cuda):
 END = """
 import grinterop, numpy as np, sys
 cuda = grinterop.CudaContext(0)
-tensor = grinterop.Tensor.alloc((16,), stream=cuda)
-array = np.from_dlpack(tensor, device=None if grinterop.is_software() else "cpu")
+tensor = grinterop.Tensor.create((16,), stream=cuda)
+array = np.from_dlpack(tensor, device=None if grinterop.cuda_is_software() else "cpu")
 imported = grinterop.Tensor.from_dlpack(np.arange(4))
 capsule = tensor.__dlpack__()
 used = tensor.__dlpack__(max_version=(1, 0))
 taken = grinterop.Tensor.from_dlpack(used)
 class Owner: pass
-wrapped = grinterop.Tensor.wrap(array.ctypes.data, (4,), owner=Owner(), memory="host")
+wrapped = grinterop.Tensor.from_memory(array.ctypes.data, (4,), owner=Owner(), memory="host")
 {last}
 """
 

@@ -20,17 +20,19 @@ import gl
 import vk
 from conftest import elsewhere, interface, refuses
 
+buffer_of = GraphicsResource.create_gl_buffer_of
+
 
 @pytest.fixture(autouse=True)
 def shared(egl):
     egl.make_current()
-    if not (probe := grinterop.probe("shared")):
+    if not (probe := grinterop.gl_probe("shared")):
         pytest.skip(probe.reason)
 
 
 def test_a_map_returns_the_memory_of_the_tensor(cuda):
-    tensor = Tensor.alloc((4096,), stream=cuda, exportable=True)
-    resource = GraphicsResource.from_tensor(tensor, flags="write_discard", stream=cuda)
+    tensor = Tensor.create((4096,), stream=cuda, exportable=True)
+    resource = buffer_of(tensor, flags="write_discard", stream=cuda)
     with resource.map(stream=cuda) as buffer:
         assert buffer.handle == tensor.handle and buffer.size == 4096
         buffer.fill(7, stream=cuda)
@@ -43,29 +45,29 @@ def test_the_resource_keeps_the_tensor(cuda):
         __cuda_array_interface__ = None
 
     owner = Owner()
-    whole = Tensor.alloc((4096,), stream=cuda, exportable=True)
+    whole = Tensor.create((4096,), stream=cuda, exportable=True)
     cuda.sync()
     owner.__cuda_array_interface__ = interface(
         whole.handle, shape=(4096,), data=(whole.handle, False)
     )
     kept = weakref.ref(owner)
-    resource = GraphicsResource.from_tensor(owner)
+    resource = buffer_of(owner)
     del owner
     gc.collect()
     assert kept()
     resource.close()
-    grinterop.collect(1)
+    grinterop.Tensor.collect(1)
     gc.collect()
     assert not kept()
 
 
 def test_other_memory_is_refused_with_the_way_out(cuda):
-    tensor = Tensor.alloc((64,), stream=cuda)
+    tensor = Tensor.create((64,), stream=cuda)
     with pytest.raises(grinterop.UnsupportedError, match=r"grinterop\.exportable_memory\(\)"):
-        GraphicsResource.from_tensor(tensor)
-    refuses(grinterop.InvalidValueError, lambda: GraphicsResource.from_tensor(np.zeros(4)))
-    refuses(TypeError, lambda: GraphicsResource.from_tensor(7), GraphicsResource.from_tensor)
-    refuses(grinterop.InvalidValueError, lambda: Tensor.alloc(4, memory="host", exportable=True))
+        buffer_of(tensor)
+    refuses(grinterop.InvalidValueError, lambda: buffer_of(np.zeros(4)))
+    refuses(TypeError, lambda: buffer_of(7), buffer_of)
+    refuses(grinterop.InvalidValueError, lambda: Tensor.create(4, memory="host", exportable=True))
 
 
 @pytest.fixture
@@ -79,28 +81,27 @@ def vulkan(cuda):
 
 
 @pytest.fixture(params=["OpenGL", "Vulkan"])
-def from_tensor(request):
-    """GraphicsResource.from_tensor() or that of a VulkanDevice."""
+def create_buffer_of(request):
+    """GraphicsResource.create_gl_buffer_of() or that of a VulkanDevice."""
     if request.param == "OpenGL":
-        return GraphicsResource.from_tensor
-    return partial(request.getfixturevalue("vulkan").from_tensor, usage=0x23)
+        return buffer_of
+    return partial(request.getfixturevalue("vulkan").create_vk_buffer_of, usage=0x23)
 
 
 def test_vulkan_has_the_memory_of_the_tensor(cuda, vulkan):
-    tensor = Tensor.alloc((4096,), stream=cuda, exportable=True)
-    resource = vulkan.from_tensor(tensor, 0x23)
+    tensor = Tensor.create((4096,), stream=cuda, exportable=True)
+    create = vulkan.create_vk_buffer_of
+    resource = create(tensor, 0x23)
     assert resource.vk_buffer and "in the memory of a tensor" in resource.describe()
     with resource.map(stream=cuda) as buffer:
         assert buffer.handle == tensor.handle and buffer.size == 4096
     with pytest.raises(grinterop.UnsupportedError, match=r"grinterop\.exportable_memory\(\)"):
-        vulkan.from_tensor(Tensor.alloc((64,), stream=cuda), 0x23)
-    refuses(TypeError, lambda: vulkan.from_tensor(7, 0x23), vulkan.from_tensor)
-    refuses(
-        grinterop.InvalidValueError, lambda: vulkan.from_tensor(tensor, 0),
-        match="`usage` is 0: state what Vulkan does with the buffer",
-    )
+        create(Tensor.create((64,), stream=cuda), 0x23)
+    refuses(TypeError, lambda: create(7, 0x23), create)
+    unused = "`usage` is 0: state what Vulkan does with the buffer"
+    refuses(grinterop.InvalidValueError, lambda: create(tensor, 0), match=unused)
     vulkan.close()
-    refuses(RuntimeError, lambda: vulkan.from_tensor(tensor, 0x23), match="^VulkanDevice has been")
+    refuses(RuntimeError, lambda: create(tensor, 0x23), match="^VulkanDevice has been")
 
 
 @pytest.mark.parametrize(
@@ -112,28 +113,26 @@ def test_vulkan_has_the_memory_of_the_tensor(cuda, vulkan):
         (64, False, "surface_load_store", "for images; a buffer takes read_only or write_discard"),
     ],
 )
-def test_tensors_that_are_no_buffers_are_refused(from_tensor, size, read_only, flags, text):
-    tensor = Tensor.alloc((size,), exportable=True).view(read_only=read_only)
-    refuses(grinterop.InvalidValueError, lambda: from_tensor(tensor, flags=flags), match=text)
+def test_tensors_that_are_no_buffers_are_refused(create_buffer_of, size, read_only, flags, text):
+    tensor = Tensor.create((size,), exportable=True).view(read_only=read_only)
+    refuses(grinterop.InvalidValueError, lambda: create_buffer_of(tensor, flags=flags), match=text)
     if read_only:
-        from_tensor(tensor, flags="read_only").close()
+        create_buffer_of(tensor, flags="read_only").close()
 
 
 @pytest.mark.parametrize("exportable", [True, False])
 def test_a_context_of_opengl_must_be_current(egl, exportable):
-    tensor = Tensor.alloc((64,), exportable=exportable)
+    tensor = Tensor.create((64,), exportable=exportable)
     try:
         with grinterop.EglContext(0, es=True):
             refuses(
-                grinterop.UnsupportedError, lambda: GraphicsResource.from_tensor(tensor),
+                grinterop.UnsupportedError, lambda: buffer_of(tensor),
                 match="OpenGL ES does not have. Use publish.. with a buffer of "
                 "GraphicsResource.from_gl_buffer.., or a context of OpenGL",
             )
         grinterop.EglContext.release_current()
-        refuses(
-            grinterop.CUDAError, lambda: GraphicsResource.from_tensor(tensor),
-            match="^No OpenGL context is current on this thread. Make current the context that",
-        )
+        current = "^No OpenGL context is current on this thread. Make current the context that"
+        refuses(grinterop.CUDAError, lambda: buffer_of(tensor), match=current)
     finally:
         egl.make_current()
 
@@ -141,8 +140,8 @@ def test_a_context_of_opengl_must_be_current(egl, exportable):
 def test_memory_of_the_allocator_is_drawn(cuda):
     allocate, release = _memory._functions()
     pointer = allocate(4096, 0, None)
-    tensor = Tensor.wrap(pointer, (4096,), stream=cuda)
-    resource = GraphicsResource.from_tensor(tensor)
+    tensor = Tensor.from_memory(pointer, (4096,), stream=cuda)
+    resource = buffer_of(tensor)
     with resource.map(stream=cuda) as buffer:
         assert buffer.handle == pointer
         buffer.fill(9, stream=cuda)
@@ -163,7 +162,7 @@ def test_the_allocator_refuses_wrong_sizes_and_addresses():
 def test_callbacks_of_rmm(cuda):
     take, give = _memory._rmm_callbacks(0)
     pointer = take(4096, None)
-    resource = GraphicsResource.from_tensor(Tensor.wrap(pointer, (4096,), stream=cuda))
+    resource = buffer_of(Tensor.from_memory(pointer, (4096,), stream=cuda))
     with resource.map(stream=cuda) as buffer:
         buffer.fill(5, stream=cuda)
     assert gl.read_buffer(resource.gl_name, 4096) == b"\5" * 4096
@@ -182,8 +181,8 @@ def test_functions_of_cupy(cuda, vulkan):
     assert allocate(None, 1 << 60, 0) is None
     block, helper = allocate(None, 2 << 20, 0), vk.Vulkan(vulkan, 4096)
     places = block, block + (1 << 20)
-    tensors = [Tensor.wrap(place, (4096,), stream=cuda) for place in places]
-    resources = [vulkan.from_tensor(tensor, 0x23, flags="write_discard") for tensor in tensors]
+    tensors = [Tensor.from_memory(place, (4096,), stream=cuda) for place in places]
+    resources = [vulkan.create_vk_buffer_of(one, 0x23, flags="write_discard") for one in tensors]
     with grinterop.map_many(resources, stream=cuda) as buffers:
         assert tuple(buffer.handle for buffer in buffers) == places
         for value, buffer in enumerate(buffers):
@@ -346,14 +345,14 @@ def test_uses_of_pytorch_overlap(imported):
 def framework(name):
     """The module, which needs a GPU."""
     module = pytest.importorskip(name)
-    if grinterop.is_software() or (name == "torch" and not module.cuda.is_available()):
+    if grinterop.cuda_is_software() or (name == "torch" and not module.cuda.is_available()):
         pytest.skip(f"{name} needs a GPU")
     return module
 
 
 # Functions that allocate 8192 bytes, and that return those from an offset on.
 PARTS = {
-    "grinterop": (lambda _: Tensor.alloc((8192,), exportable=True), lambda whole, offset:
+    "grinterop": (lambda _: Tensor.create((8192,), exportable=True), lambda whole, offset:
                   whole.view((8192 - offset,), offset=offset)),
     "torch": (lambda torch: torch.empty(8192, dtype=torch.uint8, device="cuda"),
               lambda whole, offset: whole[offset:]),
@@ -375,12 +374,10 @@ def test_parts_are_drawn_and_end_in_any_order(cuda, name, offset, first):
         part = part_of(whole, offset)
         place = Tensor.from_dlpack(part).handle, 8192 - offset
         if offset and b"Mesa" in gl.GetString(gl.VERSION):
-            refuses(
-                grinterop.UnsupportedError, lambda: GraphicsResource.from_tensor(part),
-                match="begins 4096 bytes after the start of its allocation",
-            )
+            begins = "begins 4096 bytes after the start of its allocation"
+            refuses(grinterop.UnsupportedError, lambda: buffer_of(part), match=begins)
             return
-        resource = GraphicsResource.from_tensor(part)
+        resource = buffer_of(part)
         if first == "tensor":
             del whole, part
             gc.collect()
@@ -402,7 +399,7 @@ def test_a_resource_keeps_the_old_memory_of_a_tensor(cuda, change):
     with grinterop.exportable_memory():
         tensor = torch.empty(4096, dtype=torch.uint8, device="cuda")
         old = tensor.data_ptr()
-        resource = GraphicsResource.from_tensor(tensor)
+        resource = buffer_of(tensor)
         if change == "resize_":
             tensor.resize_(4 << 20)
         else:
@@ -411,7 +408,7 @@ def test_a_resource_keeps_the_old_memory_of_a_tensor(cuda, change):
     with resource.map(stream=stream) as buffer:
         assert (buffer.handle, buffer.size) == (old, 4096)
     resource.close()
-    with GraphicsResource.from_tensor(tensor).map(stream=stream) as buffer:
+    with buffer_of(tensor).map(stream=stream) as buffer:
         assert (buffer.handle, buffer.size) == (tensor.data_ptr(), tensor.nbytes)
 
 
@@ -420,14 +417,14 @@ def test_torch_draws_its_tensors(cuda):
     with grinterop.exportable_memory():
         tensors = [torch.full((n,), n, dtype=torch.int32, device="cuda") for n in (1000, 1 << 20)]
     for tensor in tensors:
-        resource = GraphicsResource.from_tensor(tensor)
+        resource = buffer_of(tensor)
         stream = torch.cuda.current_stream()
         with resource.map(stream=stream) as buffer:
             assert buffer.handle == tensor.data_ptr()
             tensor += 1
         assert gl.read_buffer(resource.gl_name, 4 * len(tensor)) == tensor.cpu().numpy().tobytes()
     with pytest.raises(grinterop.UnsupportedError, match="exportable_memory"):
-        GraphicsResource.from_tensor(torch.zeros(64, device="cuda"))
+        buffer_of(torch.zeros(64, device="cuda"))
 
 
 def test_cupy_draws_its_arrays(cuda):
@@ -435,7 +432,7 @@ def test_cupy_draws_its_arrays(cuda):
     with grinterop.exportable_memory():
         arrays = [cupy.full(n, n, "i4") for n in (1000, 1 << 20)]
     for array in arrays:
-        resource = GraphicsResource.from_tensor(array)
+        resource = buffer_of(array)
         with resource.map(stream=cupy.cuda.get_current_stream()) as buffer:
             assert buffer.handle == array.data.ptr
             array += 1
@@ -451,7 +448,7 @@ def test_rmm_draws_its_buffers(cuda):
             rmm.DeviceBuffer(size=1 << 50)
     assert rmm.mr.get_current_device_resource() is before
     for own in buffers:
-        resource = GraphicsResource.from_tensor(own)
+        resource = buffer_of(own)
         with resource.map(stream=cuda) as buffer:
             assert buffer.handle == own.ptr
             buffer.fill(7, stream=cuda)
@@ -459,4 +456,4 @@ def test_rmm_draws_its_buffers(cuda):
         assert own.tobytes() == b"\7" * own.size
         resource.close()
     with pytest.raises(grinterop.UnsupportedError, match="exportable_memory"):
-        GraphicsResource.from_tensor(rmm.DeviceBuffer(size=64))
+        buffer_of(rmm.DeviceBuffer(size=64))

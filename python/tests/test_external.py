@@ -27,7 +27,7 @@ SIZE = 65536
 @pytest.fixture
 def drawn(vulkan):
     """A Vulkan buffer that needs no semaphores for its use by CUDA."""
-    resource = vulkan.create_buffer(SIZE, TRANSFER)
+    resource = vulkan.create_vk_buffer(SIZE, TRANSFER)
     resource.set_sync(None, None)
     yield resource
     resource.close()
@@ -35,7 +35,7 @@ def drawn(vulkan):
 
 @pytest.fixture
 def software():
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("a GPU imports only semaphores of Vulkan")
 
 
@@ -57,7 +57,7 @@ def test_from_fd_shares_the_memory(vulkan, drawn, cuda):
     put(drawn, b"\x07", cuda)
     fd = vulkan_fd.export(vulkan, drawn)
     memory = GraphicsResource.from_fd(fd, SIZE)
-    assert not (grinterop.is_software() and vulkan_fd.is_open(fd))
+    assert not (grinterop.cuda_is_software() and vulkan_fd.is_open(fd))
     assert (memory.api, memory.transport, memory.kind) == ("external", "external", "buffer")
     assert memory.size == SIZE and memory.handle and memory.vk_memory is None
     memory.set_sync(None, None)
@@ -103,7 +103,7 @@ def test_caller_keeps_a_refused_descriptor(vulkan, drawn):
 
 
 def test_imported_image_has_the_described_format(vulkan, cuda):
-    drawn = vulkan.create_image(RGBA8, 64, 32, TRANSFER, flags="surface_load_store")
+    drawn = vulkan.create_vk_image(RGBA8, 64, 32, TRANSFER, flags="surface_load_store")
     vulkan.submit([drawn], layout=0)
     texels = (numpy.arange(32 * 64 * 4) * 7).astype(numpy.uint8).reshape(32, 64, 4)
     host = Tensor.from_dlpack(texels)
@@ -116,7 +116,7 @@ def test_imported_image_has_the_described_format(vulkan, cuda):
     image.set_sync(None, None)
     with image.map(stream=cuda) as buffer:
         assert buffer.image_info()["width"] == 64 and buffer.image_info()["format"] == "u8"
-    found = Tensor.alloc((32, 64, 4), "uint8", stream=cuda)
+    found = Tensor.create((32, 64, 4), "uint8", stream=cuda)
     grinterop.fetch(image, found, stream=cuda)
     assert found.tobytes(stream=cuda) == texels.tobytes()
 
@@ -148,7 +148,7 @@ def test_timeline_orders_two_streams(software, cuda):
     with Semaphore.from_fd(fd, value=3) as semaphore:
         assert not vulkan_fd.is_open(fd)
         assert semaphore.is_timeline and semaphore.handle and "3" in semaphore.describe()
-        tensor = Tensor.alloc((4,), stream=other)
+        tensor = Tensor.create((4,), stream=other)
         semaphore.wait(other, 4)
         semaphore.signal(stream=cuda, value=4)
         assert len(tensor.tobytes(stream=other)) == 4

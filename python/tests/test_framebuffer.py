@@ -24,7 +24,7 @@ def framebuffer(egl):
 
 
 def read(framebuffer, shape, dtype, cuda, **options):
-    tensor = Tensor.alloc(shape, dtype, stream=cuda)
+    tensor = Tensor.create(shape, dtype, stream=cuda)
     fetch_framebuffer(framebuffer, tensor, stream=cuda, **options)
     cuda.sync()
     return np.frombuffer(tensor.tobytes(), dtype).reshape(shape)
@@ -108,8 +108,8 @@ def test_staging_buffer_is_reused(framebuffer, cuda):
 
 
 def test_attachments_are_read_together(framebuffer, cuda):
-    color = Tensor.alloc((4, 8, 3), "u1", stream=cuda)
-    depth = Tensor.alloc((4, 8), "f4", stream=cuda)
+    color = Tensor.create((4, 8, 3), "u1", stream=cuda)
+    depth = Tensor.create((4, 8), "f4", stream=cuda)
     tensors = {"color": color, "depth": depth}
     fetch_framebuffer(framebuffer, tensors, stream=cuda, bgr=True, near=0.25, far=math.inf)
     cuda.sync()
@@ -136,7 +136,7 @@ def test_ring_of_copies_is_read_in_a_batch(framebuffer, cuda):
         gl.Clear(gl.COLOR_BUFFER_BIT)
         with ring.acquire_write() as slot:
             grinterop.copy_framebuffer(framebuffer, slot.resource)
-    pixels = [Tensor.alloc((4, 8, 4), "u1", stream=cuda) for _ in range(4)]
+    pixels = [Tensor.create((4, 8, 4), "u1", stream=cuda) for _ in range(4)]
     with ring.acquire_read(4, stream=cuda) as batch:
         for buffer, tensor in zip(batch.buffers, pixels):
             grinterop.fetch(buffer, tensor, shape=(4, 8, 4), dtype="u1")
@@ -153,10 +153,10 @@ def test_colours_become_nv12(framebuffer, cuda):
     gl.BindFramebuffer(gl.FRAMEBUFFER, framebuffer)
     gl.ClearColor(1, 0, 0, 1)
     gl.Clear(gl.COLOR_BUFFER_BIT)
-    planes = Tensor.alloc((4, 8), "u1", stream=cuda), Tensor.alloc((2, 4, 2), "u1", stream=cuda)
+    planes = Tensor.create((4, 8), "u1", stream=cuda), Tensor.create((2, 4, 2), "u1", stream=cuda)
     fetch_framebuffer(framebuffer, planes, stream=cuda, layout="nv12", matrix="bt601", flip=True)
     assert planes[0].tobytes() == bytes([81]) * 32 and planes[1].tobytes() == bytes([90, 240]) * 8
-    high = Tensor.alloc((6, 8), "u2", stream=cuda)
+    high = Tensor.create((6, 8), "u2", stream=cuda)
     fetch_framebuffer(
         framebuffer, high, stream=cuda, layout="p016", full_range=True, bits=10, high_bits=True,
         chroma_position="top_left",
@@ -173,8 +173,8 @@ def test_invalid_framebuffer_reads_are_refused(framebuffer, cuda):
     with pytest.raises(TypeError, match="staging"):
         read(framebuffer, (4, 8, 4), "u1", cuda, staging=framebuffer)
     with pytest.raises(TypeError, match="stream"):
-        fetch_framebuffer(framebuffer, Tensor.alloc((4, 8), "f4", stream=cuda))
-    planes = Tensor.alloc((4, 8), "u1", stream=cuda), Tensor.alloc((2, 4, 2), "u1", stream=cuda)
+        fetch_framebuffer(framebuffer, Tensor.create((4, 8), "f4", stream=cuda))
+    planes = Tensor.create((4, 8), "u1", stream=cuda), Tensor.create((2, 4, 2), "u1", stream=cuda)
     with pytest.raises(grinterop.InvalidValueError, match="two planes were passed"):
         fetch_framebuffer(framebuffer, planes, stream=cuda)
     with pytest.raises(grinterop.InvalidValueError, match="not inside"):

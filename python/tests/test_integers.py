@@ -35,7 +35,7 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
     image = GraphicsResource.from_gl_image(texture, gl.TEXTURE_2D, flags="surface_load_store")
     buffer = image.map(stream=cuda)
     bytes_of = resource.map(stream=cuda)
-    tensor = Tensor.alloc((8, 8, 4), stream=cuda)
+    tensor = Tensor.create((8, 8, 4), stream=cuda)
     ring = grinterop.Ring([GraphicsResource.create_gl_buffer(64)])
     fd = os.open(tmp_path, os.O_RDONLY)
     R, vk = GraphicsResource, vulkan
@@ -66,20 +66,20 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
             lambda v: grinterop.fetch_framebuffer(0, tensor, stream=cuda, attachment=v),
             *named(publish, "level", "layer", "x", "y", "width", "height"),
             *named(fetch, "level", "layer", "layers", "z", "depth", "columns"),
-            *named(lambda **o: buffer.copy_from_image(tensor.handle, **o), "z", "depth", "layers"),
-            *named(lambda **o: buffer.copy_to_image(tensor.handle, **o), "x", "y", "width"),
+            *named(lambda **o: buffer.copy_to_linear(tensor.handle, **o), "z", "depth", "layers"),
+            *named(lambda **o: buffer.copy_from_linear(tensor.handle, **o), "x", "y", "width"),
             lambda v: image.map_linear(v, 0, stream=cuda),
             lambda v: image.map_linear(0, v, stream=cuda),
             *replaced(buffer.array, 0, 0),
             *replaced(buffer.surface, 0, 0),
             *named(buffer.texture, "level", "layer", "level_count", "anisotropy"),
-            *replaced(buffer.copy_from_image, tensor.handle, 0, 0)[1:],
-            *replaced(buffer.copy_to_image, tensor.handle, 0, 0)[1:],
+            *replaced(buffer.copy_to_linear, tensor.handle, 0, 0)[1:],
+            *replaced(buffer.copy_from_linear, tensor.handle, 0, 0)[1:],
             *named(external, *IMAGE_NAMES[3:]),
             lambda v: VulkanDevice(1, 1, 1, 1, v, get_instance_proc_addr=1),
-            lambda v: vk.create_buffer(64, v),
-            *replaced(vk.create_image, RGBA8, 4, 4, TRANSFER),
-            *named(lambda **o: vk.create_image(RGBA8, 4, 4, 3, **o), "depth", "levels", "layers"),
+            lambda v: vk.create_vk_buffer(64, v),
+            *replaced(vk.create_vk_image, RGBA8, 4, 4, TRANSFER),
+            *named(lambda **o: vk.create_vk_image(37, 4, 4, 3, **o), "depth", "levels", "layers"),
             *replaced(vk.from_vk_image, 1, 1, 1, RGBA8, 4, 4, TRANSFER)[3:],
             lambda v: vk.from_vk_image(1, 1, 1, RGBA8, 4, 4, TRANSFER, in_flight=v),
             lambda v: vk.from_vk_buffer(1, 1, 64, 64, in_flight=v),
@@ -95,8 +95,8 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
             lambda v: grinterop.map_many([resource], stream=cuda, parts=[(v, 0)]),
             lambda v: bytes_of.tensor((1,), offset=v),
             lambda v: tensor.view((1,), offset=v),
-            *named(lambda **o: buffer.copy_from_image(tensor.handle, **o), "pitch", "slice"),
-            *named(lambda **o: buffer.copy_to_image(tensor.handle, **o), "pitch", "slice"),
+            *named(lambda **o: buffer.copy_to_linear(tensor.handle, **o), "pitch", "slice"),
+            *named(lambda **o: buffer.copy_from_linear(tensor.handle, **o), "pitch", "slice"),
             lambda v: R.from_fd(fd, v),
             *named(lambda **o: R.from_fd(fd, 64, **o), "offset", "length"),
             *named(external, *IMAGE_NAMES[:3]),
@@ -105,14 +105,14 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
             *named(lambda **o: R.from_same_memory(image, **o), "offset", "length"),
         ],
         64: [
-            lambda v: Tensor.wrap(v, 4),
-            buffer.copy_from_image,
+            lambda v: Tensor.from_memory(v, 4),
+            buffer.copy_to_linear,
             lambda v: Semaphore.from_fd(fd, value=v),
             lambda v: Semaphore.from_win32(1, value=v),
             Semaphore.from_nvscisync,
             *replaced(VulkanDevice, 1, 1, 1, 1, 0)[:4],
             lambda v: VulkanDevice(1, 1, 1, 1, 0, get_instance_proc_addr=v),
-            lambda v: vk.create_buffer(v, TRANSFER),
+            lambda v: vk.create_vk_buffer(v, TRANSFER),
             *replaced(vk.from_vk_buffer, 1, 1, 64, 64),
             lambda v: vk.from_vk_buffer(1, 1, 64, 64, offset=v),
             *replaced(vk.from_vk_image, 1, 1, 1, RGBA8, 4, 4, TRANSFER)[:3],
@@ -153,4 +153,4 @@ def test_integers_that_do_not_fit_are_refused(calls):
 
 @pytest.mark.parametrize("value", [-1, -0.5, float("nan")])
 def test_invalid_timeouts_are_in_the_message(value):
-    refuses(ValueError, lambda: grinterop.collect(value), match=f"but is {value}")
+    refuses(ValueError, lambda: grinterop.Tensor.collect(value), match=f"but is {value}")

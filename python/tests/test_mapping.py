@@ -3,7 +3,6 @@
 
 import ctypes
 import gc
-import operator
 import re
 import weakref
 from contextlib import nullcontext
@@ -11,7 +10,7 @@ from contextlib import nullcontext
 import grinterop
 import numpy as np
 import pytest
-from grinterop import GraphicsResource, _errors
+from grinterop import GraphicsResource
 
 import gl
 from conftest import elsewhere, end_mapping, refuses
@@ -71,12 +70,6 @@ def test_messages_name_python_functions(vbo, cuda):
             assert not re.search(r"\bgr_|GR_|\.h\b", str(caught.value)), caught.value
             assert caught.value.call == grinterop.last_error().call
     image.close()
-
-
-def test_python_functions_in_messages_exist():
-    """The Python functions that messages name exist."""
-    for name in set(_errors._FUNCTIONS.values()) - {"dtype", "flags"}:
-        operator.attrgetter(name)(grinterop)
 
 
 def test_repr_names_kind_and_state(resource, cuda):
@@ -212,16 +205,16 @@ def test_text_is_not_taken_for_a_bool(resource, cuda):
     """Catches: load("soft") allowed the software driver, and flip="no" flipped."""
     refuses(
         TypeError,
-        lambda: grinterop.load("soft"),
+        lambda: grinterop.cuda_load("soft"),
         lambda: GraphicsResource.create_gl_buffer(64, packed="no"),
         lambda: GraphicsResource.from_gl_buffer(1, share_group="no"),
         lambda: GraphicsResource.from_fd(0, 64, dedicated=()),
         lambda: grinterop.publish(resource, np.zeros(4096, "u1"), stream=cuda, flip="no"),
-        lambda: grinterop.Tensor.alloc(4).view(read_only="no"),
-        lambda: grinterop.Tensor.alloc(4).__dlpack__(copy="no"),
+        lambda: grinterop.Tensor.create(4).view(read_only="no"),
+        lambda: grinterop.Tensor.create(4).__dlpack__(copy="no"),
         match="expected True or False",
     )
-    assert grinterop.Tensor.alloc(4).view(read_only=np.True_).is_read_only
+    assert grinterop.Tensor.create(4).view(read_only=np.True_).is_read_only
 
 
 # ---- Several resources ---------------------------------------------------------------------------
@@ -344,11 +337,11 @@ def test_linear_image_copies_the_image(picture, cuda):
 def test_texels_are_copied_from_and_to_images(picture, cuda):
     data = ctypes.create_string_buffer(128)
     with picture.map(stream=cuda) as image:
-        image.copy_from_image(ctypes.addressof(data), host=True)
+        image.copy_to_linear(ctypes.addressof(data), host=True)
         cuda.sync()
         assert data.raw == bytes(range(128))
         data.raw = bytes(reversed(range(128)))
-        image.copy_to_image(ctypes.addressof(data), host=True, stream=cuda)
+        image.copy_from_linear(ctypes.addressof(data), host=True, stream=cuda)
         cuda.sync()
     assert gl.read_texture(picture.gl_name, 8, 4) == data.raw
 
@@ -357,10 +350,10 @@ def test_rectangles_are_copied_from_and_to_images(picture, cuda):
     wanted = np.arange(128, dtype=np.uint8).reshape(4, 8, 4)
     data = np.zeros((2, 3, 4), np.uint8)
     with picture.map(stream=cuda) as image:
-        image.copy_from_image(data.ctypes.data, host=True, x=4, y=1, width=3, height=2)
+        image.copy_to_linear(data.ctypes.data, host=True, x=4, y=1, width=3, height=2)
         cuda.sync()
         assert (data == wanted[1:3, 4:7]).all()
-        image.copy_to_image(data.ctypes.data, host=True, x=5, y=2)
+        image.copy_from_linear(data.ctypes.data, host=True, x=5, y=2)
         cuda.sync()
     wanted[2:4, 5:8] = data
     assert gl.read_texture(picture.gl_name, 8, 4) == wanted.tobytes()
@@ -379,7 +372,7 @@ def test_levels_may_end_at_max_level(egl, cuda):
             refuses(grinterop.InvalidValueError, lambda: image.array(2))
             for level, size in ((0, 128), (1, 32)):
                 data = np.full(size, 9, np.uint8)
-                image.copy_from_image(data.ctypes.data, level, host=True)
+                image.copy_to_linear(data.ctypes.data, level, host=True)
                 cuda.sync()
                 assert (data == level).all()
 
@@ -738,11 +731,11 @@ def test_a_map_follows_an_image_that_was_resized(egl, cuda):
                 info = image.image_info()
                 assert (info["width"], info["height"]) == (width, height)
                 data = np.zeros_like(texels)
-                image.copy_from_image(data.ctypes.data, host=True)
+                image.copy_to_linear(data.ctypes.data, host=True)
                 cuda.sync()
                 assert (data == texels).all()
                 data ^= 255
-                image.copy_to_image(data.ctypes.data, host=True, stream=cuda)
+                image.copy_from_linear(data.ctypes.data, host=True, stream=cuda)
                 cuda.sync()
             assert gl.read_texture(name, width, height) == data.tobytes()
     alone.close()

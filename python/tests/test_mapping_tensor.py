@@ -26,7 +26,7 @@ def test_mapping_is_a_tensor_of_its_bytes(resource, vbo, cuda):
 
 
 def test_numpy_writes_to_the_opengl_buffer(resource, vbo, cuda):
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("on a GPU NumPy gets a copy")
     with resource.map(stream=cuda) as buffer:
         array = np.from_dlpack(buffer)
@@ -40,7 +40,7 @@ def test_device_is_cached_until_the_mapping_ends(resource, cuda):
     handle = cuda.__cuda_stream__()[1]
     with resource.map(stream=cuda) as first:
         device = first.__dlpack_device__()
-        assert device[0] == (1 if grinterop.is_software() else 2)
+        assert device[0] == (1 if grinterop.cuda_is_software() else 2)
     with resource.map(stream=cuda) as second:
         assert second.__dlpack_device__() == device == second.__dlpack_device__()
         with second.tensor() as tensor:
@@ -90,7 +90,7 @@ def test_read_only_resource_has_read_only_tensors(vbo, cuda):
         with resource.map(stream=cuda) as buffer:
             with buffer.tensor() as tensor:
                 assert tensor.is_read_only
-            if grinterop.is_software():
+            if grinterop.cuda_is_software():
                 array = np.from_dlpack(buffer)
                 assert not array.flags.writeable and bytes(array[:4]) == b"\0\1\2\3"
                 del array
@@ -168,20 +168,20 @@ def test_tensor_keeps_a_dropped_mapping(vbo, cuda):
     buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
     tensor = buffer.tensor((16,))
     held = [tensor.__dlpack__(max_version=(1, 0))]
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         held = [np.from_dlpack(tensor)]
     del buffer
     gc.collect()
     assert not tensor.is_revoked and tensor.handle
     del tensor
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         held[0][:] = 5
     elsewhere(held.clear)
     again = GraphicsResource.from_gl_buffer(vbo)
     with again.map(stream=cuda) as buffer:
         pass
     again.close()
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         assert gl.read_buffer(vbo, 16) == b"\5" * 16
 
 
@@ -201,7 +201,7 @@ egl = grinterop.EglContext(0)
 resource = grinterop.GraphicsResource.from_gl_buffer(gl.buffer(64))
 buffer = resource.map(stream=cuda)
 tensor = buffer.tensor((4, 4), "f4")
-array = np.from_dlpack(tensor) if grinterop.is_software() else None
+array = np.from_dlpack(tensor) if grinterop.cuda_is_software() else None
 capsule = buffer.__dlpack__()
 {last}
 """
@@ -219,7 +219,7 @@ capsule = buffer.__dlpack__()
 def test_exit_with_live_mapping_tensors_succeeds(last):
     done = run_python("-W", "ignore", "-c", END.format(last=last))
     assert done.returncode == 0
-    if grinterop.is_software() and "cuda.close()" in last:
+    if grinterop.cuda_is_software() and "cuda.close()" in last:
         assert "is mapped while its CUDA context ends: CUDA's bytes are lost" in done.stderr
     else:
         assert done.stderr == ""

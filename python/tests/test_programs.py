@@ -29,7 +29,7 @@ def test_calls_without_a_context_cause_no_warning():
     """Catches: the software driver said that a call needs a CUDA context."""
     program = """if True:
         import grinterop, numpy, threading
-        grinterop.Tensor.alloc(4).clone()
+        grinterop.Tensor.create(4).clone()
         cuda, egl = grinterop.CudaContext(), grinterop.EglContext()
         ring = grinterop.Ring([grinterop.GraphicsResource.create_gl_buffer(64)])
         call = lambda: grinterop.publish(ring, numpy.zeros(64, "u1"), stream=cuda)
@@ -109,11 +109,11 @@ def test_import_in_a_subinterpreter_is_refused(isolated):
         made.run_string(one, text)
         made.destroy(one)
         try:
-            grinterop.Tensor.alloc((1, 2, 3), "f4", strides=(1, 2))
+            grinterop.Tensor.create((1, 2, 3), "f4", strides=(1, 2))
         except ValueError:
             pass
         try:
-            grinterop.Tensor.wrap(0, (8,))
+            grinterop.Tensor.from_memory(0, (8,))
         except grinterop.InvalidValueError as error:
             print("still", error.status)
         """
@@ -143,13 +143,13 @@ def test_second_import_returns_the_same_module():
     printed = run(
         """
         import sys, grinterop
-        first, tensor = grinterop.Tensor, grinterop.Tensor.alloc((4,), memory="host")
+        first, tensor = grinterop.Tensor, grinterop.Tensor.create((4,), memory="host")
         for name in [name for name in sys.modules if name.startswith("grinterop")]:
             del sys.modules[name]
         import grinterop
         print(grinterop.Tensor is first, grinterop.Tensor.from_dlpack(tensor) is tensor)
         try:
-            grinterop.Tensor.wrap(0, (8,))
+            grinterop.Tensor.from_memory(0, (8,))
         except grinterop.InvalidValueError:
             print("caught")
         """
@@ -171,7 +171,7 @@ cuda, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
 made = [grinterop.GraphicsResource.create_gl_buffer(64) for _ in range(2)]
 ring = grinterop.Ring(made)
 other = grinterop.GraphicsResource.create_gl_buffer(64, transports="copy", flags="read_only")
-tensor = grinterop.Tensor.alloc((64,), stream=cuda)
+tensor = grinterop.Tensor.create((64,), stream=cuda)
 reached = threading.Event()
 HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 held = HostFunction(lambda _: reached.wait(20))
@@ -181,11 +181,11 @@ def hold():
     assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), held, None) == 0
 
 def collect(timeout):
-    used = grinterop.Tensor.alloc((64,), memory="pinned", stream=cuda)
+    used = grinterop.Tensor.create((64,), memory="pinned", stream=cuda)
     hold()
     used.used_on(cuda)
     used.close()
-    grinterop.collect(timeout)
+    grinterop.Tensor.collect(timeout)
 
 def wait(timeout):
     buffer = other.map(stream=cuda)
@@ -225,7 +225,7 @@ cuda.sync()
 @pytest.mark.parametrize("call", ["acquire_read", "acquire_write", "publish", "collect", "wait"])
 def test_ctrl_c_ends_a_wait(call, timeout, cuda):
     """Catches: Ctrl-C was handled only after the timeout, and never without a timeout."""
-    if call == "wait" and not grinterop.is_software():
+    if call == "wait" and not grinterop.cuda_is_software():
         pytest.skip("a map on the GPU may wait for the stream")
     found = run_python("-c", WAITS, call, timeout)
     word, _, seconds = found.stdout.partition(" ")
@@ -248,7 +248,7 @@ def test_random_calls_of_two_threads_cause_no_crash(options):
 
 def test_command_runs_programs_on_the_software_driver():
     """Catches: a library that opens libcuda.so.1 itself got another driver than grinterop."""
-    code = "import ctypes, grinterop; grinterop.load(); print(grinterop.is_software())"
+    code = "import ctypes, grinterop; grinterop.cuda_load(); print(grinterop.cuda_is_software())"
     code += "; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
     found = run_python("-m", "grinterop", "run", "-c", code, LD_LIBRARY_PATH="/nowhere")
     assert (found.stdout, found.returncode) == ("True\n0\n", 0), found.stderr
@@ -273,17 +273,17 @@ one, free, image = *(R.create_gl_buffer(64) for _ in "12"), R.create_gl_image(0x
 buffer, picture = one.map(stream=cuda), image.map(stream=cuda)
 ring = gr.Ring([R.create_gl_buffer(64) for _ in range(4)])
 ring.acquire_write(stream=cuda).hand_over()
-wrapped = gr.Tensor.wrap(array.ctypes.data, 64, memory="host", owner=array)
+wrapped = gr.Tensor.from_memory(array.ctypes.data, 64, memory="host", owner=array)
 objects = [
     buffer, picture, buffer.tensor(), wrapped, gr.Tensor.from_dlpack((wrapped, wrapped)),
-    gr.Tensor.alloc(64), gr.Tensor.alloc(64, memory="pinned"), one, image, free,
+    gr.Tensor.create(64), gr.Tensor.create(64, memory="pinned"), one, image, free,
     ring.acquire_write(stream=cuda), ring.acquire_read(), ring, cuda, egl,
 ]
 objects += [objects[10].buffer, R.from_gl_buffer(free.gl_name, transports="copy")]
 views = [memoryview(objects[6])]
 try:
     objects.append(gr.VulkanDevice.headless(0))
-    objects += [objects[-1].create_buffer(64, 3), objects[-1].create_image(37, 4, 4, 3)]
+    objects += [objects[-1].create_vk_buffer(64, 3), objects[-1].create_vk_image(37, 4, 4, 3)]
 except gr.CUDAError:
     pass
 functions = gr.publish, gr.fetch, gr.map_many, gr.Submit

@@ -156,9 +156,9 @@ def test_slices_of_a_3d_image_are_published(egl, cuda):
         grinterop.fetch(image, back, stream=cuda, z=2, depth=2)
         cuda.sync()
         assert (back[0] == array[2]).all() and (back[1, ..., :3] == array[0, ..., :3]).all()
-        copy = Tensor.alloc((2, 4, 8, 4), "u1", stream=cuda)
+        copy = Tensor.create((2, 4, 8, 4), "u1", stream=cuda)
         with image.map(stream=cuda) as mapped:
-            mapped.copy_from_image(copy.handle, z=2, depth=2)
+            mapped.copy_to_linear(copy.handle, z=2, depth=2)
         cuda.sync()
         assert copy.tobytes() == back.tobytes()
 
@@ -534,7 +534,7 @@ def test_array_may_be_dropped_after_publish(picture, cuda):
 
 
 def test_publish_waits_for_the_stream_of_the_tensor(picture, cuda):
-    tensor = Tensor.alloc((4, 8, 4), stream=cuda)
+    tensor = Tensor.create((4, 8, 4), stream=cuda)
     tensor.copy_from(noise(4, 8, 4), stream=cuda)
     grinterop.publish(picture, tensor, stream=1)
     assert (texels(picture) == noise(4, 8, 4)).all()

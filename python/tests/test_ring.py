@@ -125,7 +125,7 @@ def test_tensor_of_an_ended_slot_names_the_call_and_the_ring(ring, cuda):
     """Catches: copy_from() reported a call of copy_to(), and advised to map the resource."""
     with pytest.warns(ResourceWarning), ring.acquire_write(stream=cuda) as slot:
         tensor = slot.buffer.tensor()
-    other = grinterop.Tensor.alloc(256, memory="pinned")
+    other = grinterop.Tensor.create(256, memory="pinned")
     for call in (tensor.copy_from, tensor.copy_to):
         with pytest.raises(grinterop.StateError, match="or acquire another slot") as wrong:
             call(other, stream=cuda)

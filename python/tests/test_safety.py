@@ -61,7 +61,7 @@ def refused(*calls):
 
 @pytest.fixture
 def held(launch_host):  # noqa: F811
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("on a GPU the stream is in order without waiting on the CPU")
     # a mapping of an earlier test that the collector ended now would wait for the stream
     gc.collect()
@@ -86,7 +86,7 @@ def gated(held, launch_host):  # noqa: F811
 
 def test_close_during_a_tensor_call_is_refused(cuda, gated):
     """Catches: a use after free when one thread closed a tensor that another thread copied."""
-    tensor = Tensor.alloc((64,), stream=cuda)
+    tensor = Tensor.create((64,), stream=cuda)
     for call in (lambda: tensor.tobytes(stream=cuda), lambda: tensor.copy_to(other, stream=cuda)):
         other = np.zeros(64, "u1")
         with Running(call, gated()):
@@ -97,7 +97,7 @@ def test_close_during_a_tensor_call_is_refused(cuda, gated):
 
 
 def test_threads_read_the_same_tensor(cuda, held):
-    tensor = Tensor.alloc((64,), stream=cuda)
+    tensor = Tensor.create((64,), stream=cuda)
     held()
     with Running(lambda: tensor.tobytes(stream=cuda)):
         assert len(tensor.clone(stream=cuda).tobytes(stream=cuda)) == 64
@@ -105,7 +105,7 @@ def test_threads_read_the_same_tensor(cuda, held):
 
 def test_tobytes_needs_no_current_context(cuda):
     """Catches: the wait for the copy failed, so the destination of the copy was freed too early."""
-    tensor = Tensor.alloc((64,), stream=cuda)
+    tensor = Tensor.create((64,), stream=cuda)
     tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
     for stream in (None, 2):
         assert elsewhere(lambda: tensor.tobytes(stream=stream)) == [bytes(range(64))]
@@ -175,13 +175,13 @@ def test_many_threads_use_the_same_tensor(cuda):
         pass
 
     memory = np.arange(64, dtype="u1")
-    shared = [Tensor.wrap(memory.ctypes.data, (64,), memory="host", owner=Owner())]
+    shared = [Tensor.from_memory(memory.ctypes.data, (64,), memory="host", owner=Owner())]
     end = time.monotonic() + 1
 
     def replace(tensor):
         tensor.close()
-        shared[0] = Tensor.wrap(memory.ctypes.data, (64,), memory="host", owner=Owner())
-        grinterop.collect(0)
+        shared[0] = Tensor.from_memory(memory.ctypes.data, (64,), memory="host", owner=Owner())
+        grinterop.Tensor.collect(0)
 
     def read(tensor):
         tensor.clone("host", stream=cuda).close()
@@ -249,7 +249,7 @@ def test_argument_that_closes_the_tensor_does_no_harm(cuda):
         lambda tensor, acts: tensor.__dlpack__(dl_device=(acts, 0)),
         lambda tensor, acts: Tensor.from_dlpack([tensor, Interface(acts)], layout="nv12"),
     ):
-        tensor = Tensor.alloc((64,), stream=cuda)
+        tensor = Tensor.create((64,), stream=cuda)
         with pytest.raises(RuntimeError):
             use(tensor, Acts(tensor.close))
             tensor.close()
@@ -268,12 +268,12 @@ class Interface:
 
 def test_argument_that_ends_the_mapping_does_no_harm(resource, cuda):
     """Catches: a use after free."""
-    other = Tensor.alloc((4096,), stream=cuda)
+    other = Tensor.create((4096,), stream=cuda)
     for use in (
         lambda buffer, acts: buffer.tensor((acts,)),
         lambda buffer, acts: buffer.fill(1, stream=acts),
         lambda buffer, acts: buffer.copy_from(buffer, stream=acts),
-        lambda buffer, acts: buffer.copy_to_image(acts, stream=cuda),
+        lambda buffer, acts: buffer.copy_from_linear(acts, stream=cuda),
         lambda buffer, acts: buffer.__dlpack__(stream=acts),
         lambda buffer, acts: grinterop.publish(buffer, other, shape=(acts,)),
         lambda buffer, acts: grinterop.publish(buffer, other, scale=acts),
@@ -330,7 +330,7 @@ def test_image_that_changes_when_it_is_read_does_no_harm(cuda):
 
 def test_stream_that_closes_the_tensor_later_does_no_harm(cuda):
     """Catches: the chroma planes were used after the tensor had released them."""
-    planes = [Tensor.alloc((4, 4), stream=cuda), Tensor.alloc((2, 2, 2), stream=cuda)]
+    planes = [Tensor.create((4, 4), stream=cuda), Tensor.create((2, 2, 2), stream=cuda)]
     tensor = Tensor.from_dlpack(planes, layout="nv12")
     del planes
     reads = []
@@ -521,11 +521,11 @@ def test_owner_destructor_runs_without_an_exception_set(cuda):
 
     def wrapped():
         owner = Owner()
-        return Tensor.wrap(owner.memory.ctypes.data, (8,), memory="host", owner=owner)
+        return Tensor.from_memory(owner.memory.ctypes.data, (8,), memory="host", owner=owner)
 
     refuses(ZeroDivisionError, lambda: print(wrapped(), 1 / 0))
     refuses(ZeroDivisionError, lambda: print(wrapped().__dlpack__(), 1 / 0))
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert len(ended) == 2
 
 

@@ -83,7 +83,7 @@ class Allocation:
 
 def test_other_objects_with_a_handle_are_no_streams_events_or_buffers(resource, vbo, cuda):
     """Catches: a resource was taken for the legacy stream, and an address reached the driver."""
-    tensor = Tensor.alloc(4)
+    tensor = Tensor.create(4)
     with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as other:
         with other.map(stream=cuda) as buffer:
             for wrong in (other, buffer, tensor, Allocation(), Allocation):
@@ -110,7 +110,7 @@ def test_map_requires_stream_as_its_only_keyword_argument(resource):
 
 def test_none_is_not_a_stream(resource, cuda):
     """Catches: "missing keyword-only argument stream", although it was passed."""
-    tensor = Tensor.alloc(4096)
+    tensor = Tensor.create(4096)
     calls = {
         "publish": lambda **stream: grinterop.publish(resource, tensor, **stream),
         "fetch": lambda **stream: grinterop.fetch(resource, tensor, **stream),
@@ -193,7 +193,7 @@ class Later:
 
 def test_exceptions_of_a_stream_or_event_propagate(resource):
     """Catches: each of them became "expected a CUDA stream"."""
-    tensor = Tensor.alloc((4,), memory="host")
+    tensor = Tensor.create((4,), memory="host")
     for kind in (RuntimeError, KeyboardInterrupt, AttributeError, TypeError):
         error = kind("mine")
         # An AttributeError of the attribute itself says that there is none.
@@ -214,9 +214,9 @@ def test_exceptions_of_a_tensor_propagate():
     for name in ("__dlpack__", "__cuda_array_interface__"):
         refuses(KeyboardInterrupt, lambda: Tensor.from_dlpack(Raises(name, error)), match="mine")
     for name in ("name", "__name__"):
-        refuses(KeyboardInterrupt, lambda: Tensor.alloc((4,), Raises(name, error)), match="mine")
+        refuses(KeyboardInterrupt, lambda: Tensor.create((4,), Raises(name, error)), match="mine")
     with pytest.raises(ValueError, match="ambiguous"):
-        Tensor.alloc((4,)).__dlpack__(copy=np.array([1, 2]))
+        Tensor.create((4,)).__dlpack__(copy=np.array([1, 2]))
 
 
 def test_first_exception_of_a_call_propagates(resource):
@@ -242,7 +242,7 @@ def test_import_orders_the_stream(resource, cuda, other_stream, launch_host, kin
     library = ctypes.CDLL("libcuda.so.1")
     seen = (ctypes.c_ubyte * 64)()
     with resource.map(stream=cuda) as buffer:
-        tensor = Tensor.alloc((8, 8), stream=cuda) if kind != "buffer" else buffer.tensor()
+        tensor = Tensor.create((8, 8), stream=cuda) if kind != "buffer" else buffer.tensor()
         address, size = (ctypes.c_uint64(n) for n in (tensor.handle, 64))
         library.cuMemsetD8Async(address, 0, size, ctypes.c_void_p(cuda.stream))
         cuda.sync()

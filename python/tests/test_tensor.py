@@ -28,11 +28,11 @@ def wrapped(size=64, owner=None, **more):
     owner.bytes = ctypes.create_string_buffer(bytes(range(size)), size)
     shape = more.pop("shape", (size,))
     pointer = ctypes.addressof(owner.bytes)
-    return Tensor.wrap(pointer, shape, owner=owner, memory="host", **more)
+    return Tensor.from_memory(pointer, shape, owner=owner, memory="host", **more)
 
 
 def test_tensor_reports_its_properties(cuda):
-    with Tensor.alloc((4, 8, 3), "float32", stream=cuda, layout="hwc") as tensor:
+    with Tensor.create((4, 8, 3), "float32", stream=cuda, layout="hwc") as tensor:
         assert tensor.shape == (4, 8, 3) and tensor.strides == (96, 12, 4) and tensor.ndim == 3
         assert tensor.dtype == "float32" and tensor.typestr == "<f4" and tensor.itemsize == 4
         assert tensor.nbytes == 384 and tensor.layout == "hwc" and tensor.memory == "device"
@@ -48,7 +48,7 @@ def test_tensor_reports_its_properties(cuda):
 @pytest.mark.parametrize("memory", ["host", "pinned", "managed"])
 def test_host_memory_has_the_buffer_protocol(cuda, memory):
     values = np.arange(6, dtype="f4").reshape(2, 3)
-    tensor = Tensor.alloc((2, 3), "float32", memory=memory)
+    tensor = Tensor.create((2, 3), "float32", memory=memory)
     tensor.copy_from(values, stream=cuda)
     cuda.sync()
     view = memoryview(tensor)
@@ -64,13 +64,13 @@ def test_host_memory_has_the_buffer_protocol(cuda, memory):
 @pytest.mark.parametrize("code", "B H I Q b h i q e f d ? Zf Zd".split())
 def test_buffer_has_the_format_of_the_dtype(code):
     dtype = np.dtype({"Zf": "c8", "Zd": "c16"}.get(code, code))
-    tensor = Tensor.alloc((2, 3), dtype, memory="host")
+    tensor = Tensor.create((2, 3), dtype, memory="host")
     assert memoryview(tensor).format == code and np.asarray(memoryview(tensor)).dtype == dtype
 
 
 def test_buffers_are_refused(cuda):
-    tensor = Tensor.alloc((4, 4), memory="host")
-    refuses(BufferError, lambda: memoryview(Tensor.alloc(4)), match="GPU memory")
+    tensor = Tensor.create((4, 4), memory="host")
+    refuses(BufferError, lambda: memoryview(Tensor.create(4)), match="GPU memory")
     refuses(BufferError, lambda: memoryview(tensor.view((4,), "bfloat16")), match="bfloat16|dtype")
     columns = tensor.view((4, 4), strides=(1, 4))
     assert memoryview(columns).f_contiguous and not memoryview(columns).c_contiguous
@@ -83,7 +83,7 @@ def test_buffers_are_refused(cuda):
 
 @pytest.mark.parametrize("dtype", ["u1", "<i4", "float16", "bfloat16", np.float64, np.dtype("u2")])
 def test_dtype_names_are_accepted(cuda, dtype):
-    tensor = Tensor.alloc(3, dtype, stream=cuda)
+    tensor = Tensor.create(3, dtype, stream=cuda)
     assert tensor.shape == (3,)
     if dtype != "bfloat16":
         assert np.dtype(tensor.dtype) == np.dtype(dtype)
@@ -91,20 +91,20 @@ def test_dtype_names_are_accepted(cuda, dtype):
 
 @pytest.mark.parametrize("dtype", ["f3", ">f4", "", 3, object()])
 def test_invalid_dtypes_are_refused(cuda, dtype):
-    refuses(grinterop.CUDAError, lambda: Tensor.alloc((2,), dtype, stream=cuda))
+    refuses(grinterop.CUDAError, lambda: Tensor.create((2,), dtype, stream=cuda))
 
 
 @pytest.mark.parametrize("dtype", [">f4", np.dtype(">f4"), np.dtype(">i8"), np.dtype(">c8")])
 def test_big_endian_dtypes_are_refused(resource, cuda, dtype):
     """Catches: np.dtype(">f4") was taken for float32."""
-    tensor, array = Tensor.alloc((4, 4), stream=cuda), np.zeros(64, "u1")
+    tensor, array = Tensor.create((4, 4), stream=cuda), np.zeros(64, "u1")
     interface = {"shape": (2,), "typestr": dtype, "data": (array.ctypes.data, False), "version": 3}
     imported = types.SimpleNamespace(__cuda_array_interface__=interface)
     with resource.map(stream=cuda) as buffer:
         refuses(
             grinterop.UnsupportedError,
-            lambda: Tensor.alloc((2,), dtype, stream=cuda),
-            lambda: Tensor.wrap(array.ctypes.data, (2,), dtype, memory="host"),
+            lambda: Tensor.create((2,), dtype, stream=cuda),
+            lambda: Tensor.from_memory(array.ctypes.data, (2,), dtype, memory="host"),
             lambda: Tensor.from_dlpack(imported),
             lambda: tensor.view((2,), dtype),
             lambda: buffer.tensor((2,), dtype),
@@ -113,13 +113,13 @@ def test_big_endian_dtypes_are_refused(resource, cuda, dtype):
             match="big-endian",
         )
         refuses(BufferError, lambda: grinterop.publish(buffer, np.zeros(4, dtype)))
-    assert Tensor.alloc((2,), np.dtype(">u1"), stream=cuda).dtype == "uint8"
+    assert Tensor.create((2,), np.dtype(">u1"), stream=cuda).dtype == "uint8"
 
 
 @pytest.mark.parametrize("dtype", ["<f4\0x", "float32\0", "\0f4"])
 def test_dtype_with_a_null_character_is_refused(cuda, dtype):
     """Catches: the text after a null character was ignored."""
-    refuses(ValueError, lambda: Tensor.alloc((2,), dtype, stream=cuda), match="null character")
+    refuses(ValueError, lambda: Tensor.create((2,), dtype, stream=cuda), match="null character")
     with pytest.raises(ValueError, match="Unknown register flag"):
         grinterop._grinterop._parse_register_flags("read_only\0x")
 
@@ -133,14 +133,14 @@ def test_dtype_with_a_null_character_is_refused(cuda, dtype):
 )
 def test_invalid_shapes_are_refused(cuda, shape, error):
     if shape is None:
-        assert Tensor.alloc(shape, stream=cuda).shape == ()
+        assert Tensor.create(shape, stream=cuda).shape == ()
         return
-    refuses(error, lambda: Tensor.alloc(shape, stream=cuda))
+    refuses(error, lambda: Tensor.create(shape, stream=cuda))
 
 
 def array_of(tensor):
     """The tensor as a NumPy array: on a GPU, a host copy."""
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         return np.from_dlpack(tensor)
     return np.from_dlpack(tensor, device="cpu")
 
@@ -148,13 +148,13 @@ def array_of(tensor):
 def test_shapes_may_be_arrays(cuda):
     """Catches: "only integer scalar arrays can be converted"."""
     for shape, wanted in ((np.array([3, 4], "i4"), (3, 4)), (np.int64(5), (5,)), ([], ())):
-        assert Tensor.alloc(shape, stream=cuda).shape == wanted
+        assert Tensor.create(shape, stream=cuda).shape == wanted
 
 
 def test_tensor_may_have_no_elements_or_dimensions(cuda):
-    empty = Tensor.alloc((3, 0, 2), "f4", stream=cuda)
+    empty = Tensor.create((3, 0, 2), "f4", stream=cuda)
     assert empty.nbytes == 0 and empty.tobytes() == b"" and array_of(empty).shape == (3, 0, 2)
-    one = Tensor.alloc((), "f4", stream=cuda)
+    one = Tensor.create((), "f4", stream=cuda)
     assert one.ndim == 0 and one.nbytes == 4 and array_of(one).shape == ()
 
 
@@ -173,7 +173,7 @@ def test_owner_outlives_all_tensors_of_its_memory():
         assert seen() is not None, len(holders)
         holders.pop()
     gc.collect()
-    grinterop.collect()
+    grinterop.Tensor.collect()
     assert seen() is None
 
 
@@ -197,7 +197,7 @@ def test_view_shares_the_memory():
 
 
 def test_wait_and_used_on_accept_only_streams(cuda):
-    tensor = Tensor.alloc((16,), stream=cuda)
+    tensor = Tensor.create((16,), stream=cuda)
     tensor.wait(cuda)
     tensor.wait(1)
     tensor.used_on(cuda)
@@ -207,16 +207,16 @@ def test_wait_and_used_on_accept_only_streams(cuda):
 
 
 def test_collect_refuses_negative_timeouts(cuda):
-    Tensor.alloc((1024,), stream=cuda).close()
-    grinterop.collect()
-    grinterop.collect(timeout=1)
-    refuses(ValueError, lambda: grinterop.collect(-1))
+    Tensor.create((1024,), stream=cuda).close()
+    grinterop.Tensor.collect()
+    grinterop.Tensor.collect(timeout=1)
+    refuses(ValueError, lambda: grinterop.Tensor.collect(-1))
 
 
 def test_alloc_accepts_each_memory_kind(cuda):
     for kind in ("device", "host", "pinned", "managed"):
-        assert Tensor.alloc((4,), stream=cuda, memory=kind).memory == kind
-    refuses(ValueError, lambda: Tensor.alloc((4,), stream=cuda, memory="paper"), match="memory")
+        assert Tensor.create((4,), stream=cuda, memory=kind).memory == kind
+    refuses(ValueError, lambda: Tensor.create((4,), stream=cuda, memory="paper"), match="memory")
 
 
 # ---- Comparison with NumPy -----------------------------------------------------------------------

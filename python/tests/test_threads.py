@@ -43,7 +43,7 @@ def slow(done, seconds=0.05):
 @pytest.mark.parametrize("memory", ["pinned", "managed"])
 def test_readers_on_the_cpu_wait_for_queued_writes(read, memory, cuda, launch_host):
     """Catches: memoryview() and numpy.asarray() did not wait for copy_from()."""
-    tensor = grinterop.Tensor.alloc(64, memory=memory, stream=cuda)
+    tensor = grinterop.Tensor.create(64, memory=memory, stream=cuda)
     tensor.copy_from(np.zeros(64, "u1"), stream=cuda)
     source = grinterop.Tensor.from_dlpack(np.full(64, 7, "u1")).clone(stream=cuda)
     launch_host(slow([]))
@@ -54,14 +54,14 @@ def test_readers_on_the_cpu_wait_for_queued_writes(read, memory, cuda, launch_ho
 def test_blocking_calls_release_the_gil(vbo, cuda, launch_host):
     done = []
     resource = grinterop.GraphicsResource.from_gl_buffer(vbo)
-    tensor = grinterop.Tensor.alloc((16,), stream=cuda)
+    tensor = grinterop.Tensor.create((16,), stream=cuda)
     back = np.zeros(4096, "u1")
     waits = [
         lambda: resource.map(stream=cuda).close(),
         lambda: grinterop.map_many([resource], stream=cuda).close(),
         lambda: (resource.map(stream=cuda), resource.close()),
         lambda: tensor.tobytes(stream=cuda),
-        lambda: np.from_dlpack(tensor) if grinterop.is_software() else cuda.sync(),
+        lambda: np.from_dlpack(tensor) if grinterop.cuda_is_software() else cuda.sync(),
         lambda: grinterop.fetch(again, back, stream=cuda),
         lambda: again.wait(),
         lambda: tensor.close(),
@@ -90,7 +90,7 @@ def test_blocking_calls_release_the_gil(vbo, cuda, launch_host):
 def test_tensors_of_mappings_release_the_gil(use, resource, cuda, launch_host):
     """Catches: with the GIL, a call ended an earlier tensor, whose end waits for the stream."""
     done = []
-    pinned = grinterop.Tensor.alloc((4096,), memory="pinned", stream=cuda)
+    pinned = grinterop.Tensor.create((4096,), memory="pinned", stream=cuda)
     buffer = resource.map(stream=cuda)
     launch_host(slow(done))
     pinned.copy_from(buffer.tensor(), stream=cuda)
@@ -104,7 +104,7 @@ def test_tensors_of_mappings_release_the_gil(use, resource, cuda, launch_host):
 
 
 def test_call_of_a_second_thread_is_refused(resource, cuda, launch_host):
-    if not grinterop.is_software():
+    if not grinterop.cuda_is_software():
         pytest.skip("on a GPU a release does not wait")
     done, caught = [], []
     buffer = resource.map(stream=cuda)
@@ -147,7 +147,7 @@ def test_threads_map_separate_resources_in_parallel(cuda):
 def test_one_thread_closes_or_drops_what_others_map(vulkan, cuda):
     """Each call succeeds or says why not. Without the GIL the calls overlap everywhere."""
     end, texts, mapped = time.monotonic() + 20, set(), []
-    shared = [vulkan.create_buffer(4096, 0x23)]
+    shared = [vulkan.create_vk_buffer(4096, 0x23)]
 
     def goes_on():
         return len(mapped) < 200 and time.monotonic() < end
@@ -159,7 +159,7 @@ def test_one_thread_closes_or_drops_what_others_map(vulkan, cuda):
                 shared[0].close()
             except RuntimeError as error:
                 texts.add(str(error))
-            shared[0] = vulkan.create_buffer(4096, 0x23)
+            shared[0] = vulkan.create_vk_buffer(4096, 0x23)
 
     def use():
         while goes_on():
@@ -198,12 +198,12 @@ def test_a_child_gets_errors_while_threads_of_the_parent_work(cuda):
 
     def work():
         while not stop.is_set():
-            tensor = grinterop.Tensor.alloc(64, stream=cuda)
+            tensor = grinterop.Tensor.create(64, stream=cuda)
             tensor.copy_from(np.full(64, 7, "u1"), stream=cuda)
             rounds.append(tensor.tobytes() == bytes([7]) * 64)
             tensor.close()
 
-    kept = grinterop.Tensor.alloc(64, stream=cuda)
+    kept = grinterop.Tensor.create(64, stream=cuda)
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -214,7 +214,7 @@ def test_a_child_gets_errors_while_threads_of_the_parent_work(cuda):
                 code = 1
                 try:
                     kept.close()
-                    grinterop.Tensor.alloc(64, stream=cuda)
+                    grinterop.Tensor.create(64, stream=cuda)
                 except grinterop.CUDAError as error:
                     code = 7 if "fork" in str(error) else 2
                 finally:

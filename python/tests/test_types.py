@@ -15,7 +15,7 @@ import vulkan_fd
 @pytest.fixture
 def memory(vulkan):
     made = GraphicsResource.from_fd(
-        vulkan_fd.export(vulkan, vulkan.create_buffer(65536, 0x20 | 0x3)), 65536
+        vulkan_fd.export(vulkan, vulkan.create_vk_buffer(65536, 0x20 | 0x3)), 65536
     )
     made.set_sync(*(Semaphore.from_fd(vulkan_fd.semaphore()) for _ in range(2)))
     return made
@@ -38,7 +38,7 @@ TYPES = {
         lambda of: GraphicsResource.create_gl_buffer(64).map(stream=of("cuda")),
         f"ptr={AT} size=64",
     ),
-    "Tensor": (lambda of: Tensor.alloc((2, 3), "float32"), r"float32 \(2, 3\)"),
+    "Tensor": (lambda of: Tensor.create((2, 3), "float32"), r"float32 \(2, 3\)"),
     "Ring": (
         lambda of: ring(),
         "producer=cuda mode=lossless slots=3 free=3 writing=0 ready=0 reading=0",
@@ -59,7 +59,7 @@ def test_every_type_has_a_repr_weak_references_and_a_context_manager(name, reque
     """Catches: most objects were shown by their address only, and no cache could refer to them
     weakly.
     """
-    if name in ("Semaphore", "Submit") and not grinterop.is_software():
+    if name in ("Semaphore", "Submit") and not grinterop.cuda_is_software():
         pytest.skip("no API here exports a semaphore that a GPU imports")
     egl.make_current()
     make, shown = TYPES[name]

@@ -40,13 +40,13 @@ def test_device_is_wrapped_by_handles_alone(vulkan, has_instance):
         get_instance_proc_addr=vulkan.get_instance_proc_addr if has_instance else 0,
     )
     assert "by copies" not in again.describe()
-    resource = again.create_buffer(4096, TRANSFER)
+    resource = again.create_vk_buffer(4096, TRANSFER)
     assert resource.vk_buffer and resource.vk_memory and resource.vk_image is None
     assert resource.api == "vulkan" and resource.size == 4096 and resource.gl_name is None
 
 
 def test_buffer_maps_after_a_submit(vulkan, cuda):
-    resource = vulkan.create_buffer(256, TRANSFER, flags="write_discard")
+    resource = vulkan.create_vk_buffer(256, TRANSFER, flags="write_discard")
     vulkan.submit([resource], layout=0)
     with resource.map(stream=cuda) as buffer:
         assert buffer.handle and buffer.size == 256
@@ -54,7 +54,7 @@ def test_buffer_maps_after_a_submit(vulkan, cuda):
 
 
 def test_submit_takes_any_number_of_resources_and_commands(vulkan, cuda):
-    resources = [vulkan.create_buffer(256, TRANSFER) for _ in range(65)]
+    resources = [vulkan.create_vk_buffer(256, TRANSFER) for _ in range(65)]
     helper, commands = vk.Vulkan(vulkan, 256), (ctypes.c_void_p * 65)()
     allocate = vk.CommandBufferAllocateInfo(sType=40, pool=helper.pool, count=len(commands))
     helper.vkAllocateCommandBuffers(vulkan.device, ctypes.byref(allocate), commands)
@@ -71,7 +71,7 @@ def test_submit_takes_any_number_of_resources_and_commands(vulkan, cuda):
 
 def test_frames_in_flight(cuda):
     with VulkanDevice.headless(0, transports="any") as device:
-        shared = device.create_buffer(256, TRANSFER)
+        shared = device.create_vk_buffer(256, TRANSFER)
         options = {"memory": 0, "memory_size": 0, "size": 256, "in_flight": 2}
         written = device.from_vk_buffer(shared.vk_buffer, flags="write_discard", **options)
         read = device.from_vk_buffer(shared.vk_buffer, flags="read_only", **options)
@@ -106,19 +106,19 @@ def test_frames_in_flight_that_are_impossible_are_refused(vulkan):
 
 
 def test_publish_fills_a_vulkan_image(vulkan, cuda):
-    image = vulkan.create_image(RGBA8, 8, 4, TRANSFER, flags="surface_load_store")
+    image = vulkan.create_vk_image(RGBA8, 8, 4, TRANSFER, flags="surface_load_store")
     assert image.vk_image and image.vk_buffer is None and image.kind == "image"
     vulkan.submit([image], layout=0)
-    tensor = grinterop.Tensor.alloc((4, 8, 4), "uint8", stream=cuda)
+    tensor = grinterop.Tensor.create((4, 8, 4), "uint8", stream=cuda)
     grinterop.publish(image, tensor, stream=cuda)
-    found = grinterop.Tensor.alloc((4, 8, 4), "uint8", stream=cuda)
+    found = grinterop.Tensor.create((4, 8, 4), "uint8", stream=cuda)
     grinterop.fetch(image, found, stream=cuda)
     assert found.tobytes(stream=cuda) == tensor.tobytes(stream=cuda)
 
 
 @pytest.mark.parametrize("format", PACKED)
 def test_packed_images_are_converted(vulkan, cuda, format):
-    image = vulkan.create_image(format, 8, 4, TRANSFER)
+    image = vulkan.create_vk_image(format, 8, 4, TRANSFER)
     vulkan.submit([image], layout=0)
     red = numpy.tile(numpy.array([1, 0.5, 0, 1], "f4"), (4, 8, 1))
     found, y = numpy.empty_like(red), numpy.empty((12, 8), "u2")
@@ -133,7 +133,7 @@ def test_packed_images_are_converted(vulkan, cuda, format):
 
 def test_resources_keep_the_device(cuda):
     vulkan = VulkanDevice.headless(0)
-    resource = vulkan.create_buffer(64, TRANSFER)
+    resource = vulkan.create_vk_buffer(64, TRANSFER)
     vulkan.close()
     del vulkan
     gc.collect()
@@ -145,30 +145,30 @@ def test_tensors_keep_the_device(cuda):
     """Catches: the VkDevice was destroyed before the buffer, which a tensor kept alive."""
     numpy = pytest.importorskip("numpy")
     vulkan = VulkanDevice.headless(0)
-    resource = vulkan.create_buffer(64, TRANSFER)
+    resource = vulkan.create_vk_buffer(64, TRANSFER)
     vulkan.submit([resource], layout=0)
     buffer = resource.map(stream=cuda)
     tensor = buffer.tensor()
-    array = numpy.from_dlpack(tensor) if grinterop.is_software() else tensor
-    if grinterop.is_software():
+    array = numpy.from_dlpack(tensor) if grinterop.cuda_is_software() else tensor
+    if grinterop.cuda_is_software():
         array[:] = 7
     del buffer, resource, vulkan, tensor
     gc.collect()
-    if grinterop.is_software():
+    if grinterop.cuda_is_software():
         assert array.sum() == 7 * 64
     del array
     gc.collect()
-    grinterop.collect()
+    grinterop.Tensor.collect()
 
 
 def test_describe_reports_copies(cuda):
     with VulkanDevice.headless(transports="copy") as vulkan:
         assert "by copies through host memory" in vulkan.describe()
-        resource = vulkan.create_buffer(64, TRANSFER)
+        resource = vulkan.create_vk_buffer(64, TRANSFER)
         assert "transport copy" in resource.describe()
         resource.close()
     with VulkanDevice.headless(transports="peer") as vulkan:
-        resource = vulkan.create_buffer(64, TRANSFER)
+        resource = vulkan.create_vk_buffer(64, TRANSFER)
         assert "transport peer" in resource.describe()
         resource.close()
     with VulkanDevice.headless(transports="any") as vulkan:
@@ -179,17 +179,17 @@ def test_closed_device_is_refused(vulkan):
     vulkan.close()
     vulkan.close()
     assert vulkan.is_closed
-    for call in (vulkan.describe, lambda: vulkan.create_buffer(4, 1), lambda: vulkan.submit([])):
+    for call in (vulkan.describe, lambda: vulkan.create_vk_buffer(4, 1), lambda: vulkan.submit([])):
         refuses(RuntimeError, call, match="closed")
 
 
 def test_invalid_vulkan_arguments_are_refused(vulkan):
     refuses(ValueError, lambda: VulkanDevice(0, 0, 0, 0, 0))
     refuses(ValueError, lambda: VulkanDevice.headless(transports="shared"), match="transport")
-    refuses(ValueError, lambda: vulkan.create_buffer(0, TRANSFER))
-    refuses(ValueError, lambda: vulkan.create_buffer(16, TRANSFER, flags="sideways"))
-    refuses(grinterop.CUDAError, lambda: vulkan.create_image(0, 8, 8, TRANSFER))
+    refuses(ValueError, lambda: vulkan.create_vk_buffer(0, TRANSFER))
+    refuses(ValueError, lambda: vulkan.create_vk_buffer(16, TRANSFER, flags="sideways"))
+    refuses(grinterop.CUDAError, lambda: vulkan.create_vk_image(0, 8, 8, TRANSFER))
     refuses(TypeError, lambda: vulkan.submit([3]))
-    resource = vulkan.create_buffer(16, TRANSFER)
+    resource = vulkan.create_vk_buffer(16, TRANSFER)
     refuses(ValueError, lambda: vulkan.submit([resource] * 2), match="listed twice")
     refuses(TypeError, lambda: vulkan.submit([resource], [3, "4"]), match="commands")

@@ -78,10 +78,10 @@ def tensors(resource: GraphicsResource, cuda: CudaContext) -> None:
 
 def errors() -> None:
     try:
-        grinterop.load(allow_software=True)
+        grinterop.cuda_load(allow_software=True)
     except grinterop.CUDAError as error:
         assert_type(error.code_name, str)
     last = grinterop.last_error()
     if last:
         assert_type(last.status, str)
-    assert_type(grinterop.probe("shared").reason, str)
+    assert_type(grinterop.gl_probe("shared").reason, str)

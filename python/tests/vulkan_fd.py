@@ -54,7 +54,7 @@ def export(vulkan, resource):
 
 def semaphore(timeline=True, value=0):
     """A new descriptor of a semaphore that only the software driver can import."""
-    create = ctypes.CDLL(grinterop.driver_path()).gr_softcuda_semaphore_create
+    create = ctypes.CDLL(grinterop.cuda_driver_path()).gr_softcuda_semaphore_create
     fd = ctypes.c_int(-1)
     assert create(ctypes.c_int(timeline), ctypes.c_ulonglong(value), ctypes.byref(fd)) == 0
     return fd.value

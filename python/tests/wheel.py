@@ -38,7 +38,7 @@ def check_commands(folder):
     driver = command("libcuda").strip() + "/libcuda.so.1"
     assert driver.startswith(folder) and os.path.isfile(driver), driver
     code = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0)); import grinterop; " \
-        "grinterop.load(); print(grinterop.is_software())"
+        "grinterop.cuda_load(); print(grinterop.cuda_is_software())"
     assert command("run", "-c", code) == "0\nTrue\n", command("run", "-c", code)
     assert json.loads(command("--json")), command("--json")
     assert "libcuda.so.1" in command("--help")
@@ -48,7 +48,7 @@ def main():
     folder = sys.argv[1]
     if not os.environ.get("GR_TEST_EMULATOR"):
         check_commands(folder)
-    grinterop.load(allow_software=True)
+    grinterop.cuda_load(allow_software=True)
     stream, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
     buffer = grinterop.GraphicsResource.create_gl_buffer(4096)
     with buffer.map(stream=stream) as mapped:
@@ -57,12 +57,12 @@ def main():
     image = grinterop.GraphicsResource.create_gl_image(
         GL_TEXTURE_2D, GL_RGBA8, 8, 4, 1, flags="surface_load_store"
     )
-    pixels = grinterop.Tensor.alloc((4, 8, 3), "uint8", stream=stream)
+    pixels = grinterop.Tensor.create((4, 8, 3), "uint8", stream=stream)
     grinterop.publish(image, pixels, stream=stream)
     found = libraries()
     assert len(found) == 4, found
     assert all(file.startswith(folder) for file in found), found
-    print(f"grinterop {grinterop.__version__}: a map and a publish by {grinterop.driver_path()}")
+    print(f"grinterop {grinterop.__version__}: map and publish by {grinterop.cuda_driver_path()}")
     print(f"drawn by {egl.describe()}")
 
 

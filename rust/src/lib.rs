@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! grinterop: CUDA on memory that OpenGL or Vulkan draws with.
 //!
-//! The names follow those of C: `gr_from_gl_buffer()` is [`Resource::from_gl_buffer`], `gr_map()`
-//! is [`Resource::map`]. The comments of the C headers are the reference. [`sys`] has all of C.
+//! The names follow from those of C by the rule in CONTRIBUTING.md: `gr_map()` is
+//! [`Resource::map`]. The comments of the C headers are the reference. [`sys`] has all of C.
 //!
 //! Types without `Send` stay on the thread of their OpenGL or CUDA context.
 

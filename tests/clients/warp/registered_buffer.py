@@ -72,7 +72,7 @@ def stream_of(device):
 @functools.cache
 def software():
     """A context of the software driver. Its memory is also that of Warp's CPU device."""
-    grinterop.load(allow_software=True)
+    grinterop.cuda_load(allow_software=True)
     return grinterop.CudaContext(0)
 
 
