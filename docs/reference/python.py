@@ -30,9 +30,11 @@ def joined(one, other):
 
 
 def members(body):
-    """Without overloads, and with __init__(), which pdoc shows, for __new__()."""
+    """Without overloads and old names, and with __init__(), which pdoc shows, for __new__()."""
     last = None
-    for node in body:
+    for node, after in zip(body, [*body[1:], None]):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and not isinstance(after, ast.Expr):
+            continue  # a name of 0.2.0
         decorators = getattr(node, "decorator_list", ())
         if getattr(node, "name", "") == "__new__":
             node.name, node.args.args[0].arg, node.returns = "__init__", "self", None
@@ -82,6 +84,8 @@ with tempfile.TemporaryDirectory() as folder:
     stub = made / "_grinterop.pyi"
     stub.with_suffix(".py").write_text(module_of(stub.read_text("utf-8")), "utf-8")
     stub.unlink()
+    first = made / "__init__.py"
+    first.write_text(first.read_text("utf-8").partition("\n# The names of 0.2.0.")[0], "utf-8")
     sys.path.insert(0, folder)
     pdoc.render.configure(docformat="google", show_source=False)
     pdoc.pdoc("grinterop", output_directory=Path(out))
