@@ -99,15 +99,21 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Records an event after the waits and copies that the stream already contains. These follow the
- * last release of the resource, so the event is after this release, too.
+ * Records an event after the last release of the resource and after the waits and copies that the
+ * stream already contains. An acquire that failed may not have followed this release.
  */
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
-        resources[i]->sync.undone = true;
+        struct gr_sync *sync = &resources[i]->sync;
+        if (!gr_stream_is_same(sync->work.stream, stream))
+            status = gr_sync_record_work(resources[i]);
+        if (status == GR_OK)
+            status = gr_work_follow(&sync->work, stream);
+        if (status == GR_OK)
+            status = gr_work_mark_or_finish(&sync->work, stream);
+        sync->undone = true;
     }
 }

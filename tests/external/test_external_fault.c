@@ -129,6 +129,26 @@ VULKAN_TEST(a_failed_import_of_a_vulkan_semaphore_leaves_nothing)
     ck_assert_int_eq(open_fds(), fds);
 }
 
+/* Catches: the import ended while the stream of the last release still worked. */
+VULKAN_TEST(a_map_whose_wait_fails_does_not_hide_the_last_release)
+{
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    let_fail("cuWaitExternalSemaphoresAsync", CUDA_ERROR_INVALID_VALUE);
+    assert_null(gr_map(resource, fx.other), GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE, "");
+    gr_resource_free(resource);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    fault->reset();
+    gr_resource_free(must_create(SIZE, GR_READ_WRITE));
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 2);
+}
+
 /* Otherwise a loop that only creates rings would keep the semaphores of all of them. */
 VULKAN_TEST(a_new_semaphore_ends_those_that_were_freed_in_use)
 {
