@@ -770,7 +770,7 @@ class Tensor(_Closes, _Exports, _Viewed):
             tensor = Tensor.from_memory(array.data.ptr, (height, width), "float32", owner=array)
 
         Args:
-            pointer: The address of element 0; with memory='array' a CUarray.
+            pointer: The address of element 0; with memory='array' a CUarray: OpaqueArray.handle.
             shape, dtype, strides, layout: As for create(). None as the shape of an array.
             memory: The kind of the memory.
             stream: The bytes are ready after the work queued in it so far. None: at once.

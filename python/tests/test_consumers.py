@@ -213,6 +213,8 @@ def test_texture_module_accepts_a_mapped_image(stream):
         )
         array = texture.OpaqueArray._from_handle(buffer.array(), owning=False)
         assert (array.shape, array.format, array.num_channels) == ((16, 8), "uint8", 4)
+        wrapped = grinterop.Tensor.from_memory(array.handle, None, memory="array", owner=array)
+        assert wrapped.shape == (8, 16, 4)
         described = texture.ResourceDescriptor.from_opaque_array(array)
         options = texture.TextureObjectOptions()
         with core.Device(0).create_texture_object(resource=described, options=options) as sampled:
