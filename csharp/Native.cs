@@ -1157,6 +1157,9 @@ namespace Grinterop
         public static extern gr_vk_headless_info* gr_vk_headless_get_info(IntPtr headless);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern IntPtr gr_vk_device_from_headless(IntPtr headless, uint transports);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern void gr_vk_headless_free(IntPtr headless);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
@@ -1188,6 +1191,9 @@ namespace Grinterop
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern gr_status gr_vk_submit(gr_submit* submit, gr_vk_submit_desc* desc);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern gr_status gr_vk_submit_commands(IntPtr* resources, ulong n, IntPtr commands, ulong stages, ulong access, uint layout);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern gr_status gr_vk_hand_over(IntPtr* resources, ulong n, uint layout);

@@ -165,10 +165,7 @@ int main(void)
     GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
     check(headless, "the Vulkan device");
     const gr_vk_headless_info *vk = gr_vk_headless_get_info(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(&GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
-        .instance = vk->instance, .physical_device = vk->physical_device, .device = vk->device,
-        .queue_family = vk->graphics_family, .synchronization2 = vk->synchronization2));
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_headless(headless, 0);
     check(device, "the Vulkan device for CUDA");
     bool exports = gr_vk_device_get_info(device)->has_semaphores;
 

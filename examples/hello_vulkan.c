@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello_vulkan: CUDA writes rings to a Vulkan image, Vulkan copies the image to a buffer, and CUDA
- * reads the buffer, which becomes hello_vulkan.png. The GPU orders these three steps: see submit().
- * Run it in the folder of its kernels, as hello.c explains:
+ * reads the buffer, which becomes hello_vulkan.png. The GPU orders these three steps. Run it in the
+ * folder of its kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_vulkan
  */
 #include <grinterop/cuda.h>
 #include <grinterop/image.h>
-#include <grinterop/submit.h>
 #include <grinterop/vk.h>
 #include <png.h>
 #include <stdlib.h>
@@ -67,19 +66,6 @@ static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image
     return commands;
 }
 
-/* Submits `commands`, which use both resources as in `use`. */
-static void submit(gr_resource *const both[2], VkCommandBuffer commands, const gr_vk_use *use)
-{
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands};
-    GR_AUTO(gr_submit) *begun = gr_submit_begin(both, 2);
-    check(begun, "the beginning of a submit");
-    const gr_vk_submit_desc desc =
-        GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = use, .last = use);
-    check(gr_vk_submit(begun, &desc) == GR_OK, "the submit");
-}
-
 int main(void)
 {
     /* CUDA and Vulkan on the same GPU, without a window; or both on the CPU if there is no GPU. */
@@ -90,10 +76,7 @@ int main(void)
     GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
     check(headless, "the Vulkan device");
     const gr_vk_headless_info *vk = gr_vk_headless_get_info(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
-                 .instance = vk->instance, .physical_device = vk->physical_device,
-                 .device = vk->device, .queue = vk->graphics, .queue_family = vk->graphics_family));
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_headless(headless, 0);
     check(device, "the Vulkan device for CUDA");
 
     CUmodule module;
@@ -138,10 +121,11 @@ int main(void)
         launch(rings, gr_buffer_surface(mapped, 0, 0), stream);
     }
     /* ... Vulkan copies it into the buffer, ... */
-    submit(both, commands,
-           &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
-                    .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
-                    .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL));
+    gr_status submitted =
+        gr_vk_submit_commands(both, 2, commands, VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                              VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                              VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+    check(submitted == GR_OK, "the submit");
     /* ... and CUDA reads the buffer. */
     {
         GR_AUTO(gr_buffer) *mapped = gr_map(read, stream);

@@ -22,18 +22,6 @@ static void check_vulkan(VkResult result, const char *what)
         throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
 }
 
-static grinterop::vk_device wrap(const gr_vk_headless_info &vk)
-{
-    gr_vk_device_desc desc = GR_INIT(gr_vk_device_desc);
-    desc.get_instance_proc_addr = vk.get_instance_proc_addr;
-    desc.instance = vk.instance;
-    desc.physical_device = vk.physical_device;
-    desc.device = vk.device;
-    desc.queue = vk.graphics;
-    desc.queue_family = vk.graphics_family;
-    return grinterop::vk_device::from_vk(desc);
-}
-
 /* Plain Vulkan: the commands of a frame, without any barriers for CUDA. */
 class commands
 {
@@ -68,11 +56,7 @@ public:
                                &all);
         check_vulkan(vkEndCommandBuffer(buffer_), "a command buffer");
     }
-    VkSubmitInfo info() const
-    {
-        return {
-            VK_STRUCTURE_TYPE_SUBMIT_INFO, nullptr, 0, nullptr, nullptr, 1, &buffer_, 0, nullptr};
-    }
+    VkCommandBuffer get() const { return buffer_; }
 };
 
 int main()
@@ -83,7 +67,7 @@ try {
     const grinterop::cuda_context context(gr_cuda_context_create(0));
     const grinterop::vk_headless headless(gr_vk_headless_create(nullptr));
     const gr_vk_headless_info &vk = *gr_vk_headless_get_info(headless.get());
-    const grinterop::vk_device device = wrap(vk);
+    const grinterop::vk_device device = grinterop::vk_device::from_headless(headless);
 
     CUmodule module;
     CUfunction rings;
@@ -124,15 +108,9 @@ try {
               "the launch");
     }
     /* ... Vulkan copies it into the buffer, ... */
-    const VkSubmitInfo info = copy.info();
-    gr_vk_use use = GR_INIT(gr_vk_use);
-    use.stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT;
-    use.access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
-    use.layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc);
-    desc.info_v1 = &info;
-    desc.first = desc.last = &use;
-    grinterop::vk_submit(grinterop::submit::begin({drawn, read}), desc);
+    grinterop::vk_submit_commands({drawn, read}, copy.get(), VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                                  VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                  VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     /* ... and CUDA reads the buffer. */
     std::vector<unsigned char> pixels(4 * width * height);
     {

@@ -11,9 +11,7 @@ fn main() {
     }
     let found = Command::new("pkg-config").args(["--variable=libdir", "grinterop"]).output();
     if let Ok(found) = found {
-        println!(
-            "cargo:rustc-link-search=native={}",
-            String::from_utf8_lossy(&found.stdout).trim()
-        );
+        let folder = String::from_utf8_lossy(&found.stdout);
+        println!("cargo:rustc-link-search=native={}", folder.trim());
     }
 }

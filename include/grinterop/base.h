@@ -229,9 +229,7 @@ GR_API void gr_log_remove(gr_log_fn fn, void *user);
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/*
- * The major version of this header. A program built with an older header runs with a newer library.
- */
+/* The major version of this header. A program built with an older one runs with a newer library. */
 #define GR_VERSION_MAJOR 0
 
 /* The minor version, incremented when something is added. */

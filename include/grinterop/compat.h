@@ -119,10 +119,7 @@ typedef struct gr_compat_api {
     CUresult(CUDAAPI *import_semaphore)(CUexternalSemaphore *semaphore,
                                         const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
 
-    /*
-     * These two functions refuse a NULL stream: the inline functions below replace it with the
-     * default stream.
-     */
+    /* These refuse a NULL stream: the inline functions below replace it by the default stream. */
     CUresult (*map)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
     CUresult (*unmap)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 

@@ -103,10 +103,7 @@ typedef struct gr_external_memory_desc {
     /* A file descriptor. After success the CUDA driver owns it; after an error, the caller. */
     int fd;
 
-    /*
-     * A HANDLE, which the caller still owns after the call. A KMT handle does not keep the memory
-     * alive.
-     */
+    /* A HANDLE, which the caller still owns. A KMT handle does not keep the memory alive. */
     void *win32_handle;
 
     /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */
@@ -124,10 +121,7 @@ typedef struct gr_external_memory_desc {
     /* The memory was allocated for this one buffer or image. */
     bool dedicated;
 
-    /*
-     * The part of the memory for the resource, read during the call. NULL: all of the memory, as a
-     * buffer.
-     */
+    /* The part of the memory, read during the call. NULL: all of the memory, as a buffer. */
     const gr_external_part_desc *part;
 } gr_external_memory_desc;
 

@@ -414,10 +414,7 @@ class ring : public owner<gr_ring>
 
 public:
     using owner::owner;
-    /*
-     * gr_ring_acquire_write(), gr_ring_acquire_read(). The result is empty if no slot became
-     * available in time.
-     */
+    /* gr_ring_acquire_write(), gr_ring_acquire_read(). Empty if no slot was free in time. */
     slot acquire_write(CUstream stream, unsigned ms) const { return take(true, stream, ms); }
     slot acquire_read(CUstream stream, unsigned ms) const { return take(false, stream, ms); }
 };
@@ -579,10 +576,14 @@ class vk_device : public owner<gr_vk_device, vk_end>
 {
 public:
     using owner::owner;
-    /* gr_vk_device_from_vk(), gr_vk_device_get_info(). */
+    /* gr_vk_device_from_vk(), gr_vk_device_from_headless(), gr_vk_device_get_info(). */
     static vk_device from_vk(const gr_vk_device_desc &desc)
     {
         return vk_device(gr_vk_device_from_vk(&desc));
+    }
+    static vk_device from_headless(const vk_headless &headless, unsigned transports = 0)
+    {
+        return vk_device(gr_vk_device_from_headless(headless.get(), transports));
     }
     const gr_vk_device_info &info() const { return *must(gr_vk_device_get_info(held())); }
 };
@@ -600,7 +601,14 @@ inline void vk_submit(const submit &one, const gr_vk_submit_desc &desc)
     vk_submit(one.get(), desc);
 }
 
-/* gr_vk_hand_over(), for a container of resources or a list such as {vertices, colours}. */
+/* For a container of resources or a list such as {vertices, colours}. */
+template <typename Resources = resource_list>
+void vk_submit_commands(const Resources &resources, VkCommandBuffer commands,
+                        VkPipelineStageFlags2 stages, VkAccessFlags2 access, VkImageLayout layout)
+{
+    const std::vector<gr_resource *> all = pointers(resources);
+    check(gr_vk_submit_commands(all.data(), all.size(), commands, stages, access, layout));
+}
 template <typename Resources = resource_list>
 void vk_hand_over(const Resources &resources, VkImageLayout layout)
 {

@@ -65,10 +65,7 @@ typedef struct gr_semaphore_desc {
     /* A file descriptor. After success the CUDA driver owns it; after an error, the caller. */
     int fd;
 
-    /*
-     * A HANDLE, which the caller still owns after the call. A KMT handle does not keep the
-     * semaphore alive.
-     */
+    /* A HANDLE, which the caller still owns. A KMT handle does not keep the semaphore alive. */
     void *win32_handle;
 
     /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */

@@ -3,7 +3,7 @@
  * Vulkan buffers and images shared with CUDA, and the order between Vulkan and CUDA. The memory is
  * shared zero-copy, unless the application allows copies (`transports` of gr_vk_device_desc).
  *
- *     gr_vk_device *device = gr_vk_device_from_vk(                               (once)
+ *     gr_vk_device *device = gr_vk_device_from_vk(                            (once)
  *         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,
  *                  .instance = instance, .physical_device = physical_device,
  *                  .device = vulkan_device, .queue = queue, .queue_family = family));
@@ -16,12 +16,8 @@
  *     ... launch kernels on `stream` that write to gr_buffer_ptr(buffer) ...
  *     gr_buffer_release(buffer);
  *
- *     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT,
- *                                   .access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT);
- *     gr_submit *submit = gr_submit_begin(&vertices, 1);
- *     gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .info = &your_submit_info,
- *                                   .first = &use, .last = &use));
- *     gr_submit_free(submit);
+ *     gr_vk_submit_commands(&vertices, 1, commands, VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT,
+ *                           VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT, VK_IMAGE_LAYOUT_GENERAL);
  *
  *     vkQueueWaitIdle(queue);                                                 (at the end)
  *     gr_resource_free(vertices);
@@ -46,9 +42,6 @@
  * gr_resource_set_sync() with GR_SEMAPHORE_NONE or binary semaphores for each resource before its
  * first use, and record the barriers by gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(). grinterop
  * then creates no timeline. It cannot query whether the feature is enabled.
- *
- * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
- * loader. Only gr_vk_submit() uses a queue.
  */
 #ifndef GR_VK_H
 #define GR_VK_H
@@ -276,9 +269,7 @@ GR_API const gr_vk_format_info *gr_vk_format_get_info(VkFormat format);
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/*
- * How Vulkan uses resources before they are handed to CUDA, or after they are taken back from CUDA.
- */
+/* How Vulkan uses resources before they are handed to CUDA, or after they are taken back. */
 typedef struct gr_vk_use {
     size_t struct_size;
 
@@ -346,7 +337,8 @@ typedef struct gr_vk_submit_desc {
 } gr_vk_submit_desc;
 
 /*
- * Submits your commands with the semaphores and barriers for CUDA.
+ * Submits your commands with the semaphores and barriers for CUDA. gr_vk_submit_commands() does the
+ * usual case in one call.
  *
  *     gr_submit *submit = gr_submit_begin(resources, n);
  *     gr_status status = gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .info = &info,
@@ -379,6 +371,17 @@ typedef struct gr_vk_submit_desc {
  * Wraps vkQueueSubmit2, else vkQueueSubmit.
  */
 GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
+
+/*
+ * The usual submit of n resources that are not slots of a ring: gr_submit_begin(), gr_vk_submit()
+ * with these stages, access and layout as `first` and `last`, and gr_submit_free(). `commands` may
+ * be VK_NULL_HANDLE, for no commands.
+ *
+ * Errors: as for gr_submit_begin() and gr_vk_submit()
+ */
+GR_API gr_status gr_vk_submit_commands(gr_resource *const resources[], size_t n,
+                                       VkCommandBuffer commands, VkPipelineStageFlags2 stages,
+                                       VkAccessFlags2 access, VkImageLayout layout);
 
 /*
  * Hands n new resources to CUDA, by a submit without commands to the queue of their device. Until

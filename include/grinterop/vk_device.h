@@ -4,7 +4,8 @@
  * that grinterop creates.
  *
  * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
- * loader, and opens libvulkan.so.1 (vulkan-1.dll) only if you pass none.
+ * loader, and opens libvulkan.so.1 (vulkan-1.dll) only if you pass none. Only the submits and
+ * gr_vk_hand_over() use a queue.
  */
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H
@@ -37,9 +38,7 @@ typedef struct gr_vk_device_desc {
     VkPhysicalDevice physical_device; /* required */
     VkDevice device;                  /* required */
 
-    /*
-     * The queue that uses the resources. VK_NULL_HANDLE: each call of gr_vk_submit() names a queue.
-     */
+    /* The queue that uses the resources. VK_NULL_HANDLE: each gr_vk_submit() names a queue. */
     VkQueue queue;
     uint32_t queue_family; /* the family of that queue; 0 is a valid family */
 
@@ -196,10 +195,7 @@ typedef struct gr_vk_device_info {
      */
     bool has_semaphores;
 
-    /*
-     * One line: the Vulkan and CUDA names, the UUID, and how and why memory and semaphores are
-     * shared.
-     */
+    /* One line: the names, the UUID, and how and why memory and semaphores are shared. */
     const char *description;
 
     /*
@@ -241,7 +237,7 @@ typedef struct gr_vk_headless_options {
 
 /* The created objects. Owned by the library. */
 typedef struct gr_vk_headless_info {
-    /* The fields for gr_vk_device_desc. */
+    /* As in gr_vk_device_desc. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
@@ -261,6 +257,7 @@ typedef struct gr_vk_headless_info {
  * Creates a Vulkan device on the GPU of a CUDA device, with everything that grinterop uses.
  *
  *     gr_vk_headless *headless = gr_vk_headless_create(NULL);
+ *     gr_vk_device *device = gr_vk_device_from_headless(headless, 0);
  *     const gr_vk_headless_info *vulkan = gr_vk_headless_get_info(headless);
  *
  * Loads libvulkan.so.1 and creates a Vulkan 1.3 device with timeline semaphores and
@@ -283,6 +280,17 @@ GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *optio
  * Valid    until gr_vk_headless_free()
  */
 GR_API const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headless);
+
+/*
+ * Wraps a headless device and its graphics queue: gr_vk_device_from_vk() with the fields of
+ * gr_vk_headless_info and these `transports`.
+ *
+ * Owner    the caller frees it with gr_vk_device_free(). It keeps the headless device alive
+ *
+ * Errors: as for gr_vk_device_from_vk()
+ */
+GR_API gr_vk_device *gr_vk_device_from_headless(const gr_vk_headless *headless,
+                                                unsigned transports);
 
 /*
  * Releases the caller's reference. Objects of gr_vk_device_from_vk() keep device and instance

@@ -123,6 +123,7 @@ _IN_PYTHON = """
     from_external_memory=GraphicsResource semaphore_from_handle=Semaphore
     # The usual way to make the object is its class.
     submit_begin=Submit vk_device_from_vk=VulkanDevice vk_headless_create=VulkanDevice.headless
+    vk_device_from_headless=VulkanDevice.headless
     # One call makes, submits and commits a Submit.
     vk_hand_over=VulkanDevice.submit vk_submit=VulkanDevice.submit
     # A slot has its role. Only the level of the log is set.

@@ -180,10 +180,7 @@ static PyCapsule_Destructor end_of(bool versioned)
     return versioned ? end_versioned : end_legacy;
 }
 
-/*
- * Wraps an export in a capsule, and makes it keep `needs`. If `managed` is NULL, raises the last
- * error.
- */
+/* Makes a capsule of an export, which keeps `needs`. A `managed` of NULL raises the last error. */
 static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor end,
                             PyObject *needs)
 {

@@ -385,10 +385,7 @@ bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t si
         return add_type(module, &type, name, sizeof(object), flags, slots);                        \
     }
 
-/*
- * Appends methods to the method array of a type. The array has MOST_METHODS entries and ends with
- * zeros.
- */
+/* Appends methods to the array of a type, which has MOST_METHODS entries and ends with zeros. */
 #define MOST_METHODS 32
 void gather(PyMethodDef *methods, const PyMethodDef *some);
 

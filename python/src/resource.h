@@ -161,10 +161,7 @@ PyObject *core_own(PyObject *object);
 PyObject *core_take(buffer_object *self);
 void core_ended(PyObject *shown);
 
-/*
- * The methods of Buffer for copies (buffer_copy.c), images (image.c) and tensors
- * (mapping_tensor.c).
- */
+/* Methods of Buffer: copies (buffer_copy.c), images (image.c), tensors (mapping_tensor.c). */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];
 
 /* All methods and properties of Buffer, and its representation. */

@@ -9,9 +9,9 @@
 
 typedef struct vulkan_object {
     OBJECT_HEAD
-    gr_vk_headless *headless; /* NULL if the program owns the device. */
-    gr_vk_device *device;     /* NULL: closed */
-    gr_vk_device_desc desc;
+    gr_vk_headless *headless;   /* NULL if the program owns the device. */
+    gr_vk_device *device;       /* NULL: closed */
+    gr_vk_headless_info vulkan; /* The handles, also of a device of the program. */
 } vulkan_object;
 
 static PyTypeObject *vulkan_type;
@@ -45,15 +45,23 @@ static void end(PyObject *object)
 }
 
 /* Makes the Python object. Takes ownership of `headless`, even on failure. */
-static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_device_desc *desc)
+static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless,
+                      const gr_vk_headless_info *vulkan, unsigned transports)
 {
     gr_vk_device *device;
-    WITHOUT_GIL(device = gr_vk_device_from_vk(desc));
+    const gr_vk_device_desc desc =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vulkan->get_instance_proc_addr,
+                .instance = vulkan->instance, .physical_device = vulkan->physical_device,
+                .device = vulkan->device, .queue = vulkan->graphics,
+                .queue_family = vulkan->graphics_family,
+                .synchronization2 = vulkan->synchronization2, .transports = transports);
+    WITHOUT_GIL(device = headless ? gr_vk_device_from_headless(headless, transports)
+                                  : gr_vk_device_from_vk(&desc));
     vulkan_object *self = device ? new_object(type) : NULL;
     if (self) {
         self->headless = headless;
         self->device = device;
-        self->desc = *desc;
+        self->vulkan = *vulkan;
         return (PyObject *)self;
     }
     if (!device)
@@ -82,13 +90,15 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
                UNSIGNED(&family), UINT64(&function), TRUTH(&synchronization2), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
-    gr_vk_device_desc desc = GR_INIT(
-        gr_vk_device_desc, .instance = (VkInstance)(uintptr_t)instance,
+    const gr_vk_headless_info vulkan = {
+        .instance = (VkInstance)(uintptr_t)instance,
         .physical_device = (VkPhysicalDevice)(uintptr_t)physical_device,
-        .device = (VkDevice)(uintptr_t)device, .queue = (VkQueue)(uintptr_t)queue,
-        .queue_family = family, .synchronization2 = synchronization2, .transports = transports,
-        .get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)(uintptr_t)function);
-    return wrap(type, NULL, &desc);
+        .device = (VkDevice)(uintptr_t)device,
+        .graphics = (VkQueue)(uintptr_t)queue,
+        .graphics_family = family,
+        .synchronization2 = synchronization2,
+        .get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)(uintptr_t)function};
+    return wrap(type, NULL, &vulkan, transports);
 }
 
 static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keywords)
@@ -104,13 +114,7 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     WITHOUT_GIL(headless = gr_vk_headless_create(&options));
     if (!headless)
         return fail();
-    const gr_vk_headless_info *info = gr_vk_headless_get_info(headless);
-    gr_vk_device_desc desc = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = info->get_instance_proc_addr,
-        .instance = info->instance, .physical_device = info->physical_device,
-        .device = info->device, .queue = info->graphics, .queue_family = info->graphics_family,
-        .synchronization2 = info->synchronization2, .transports = transports);
-    return wrap((PyTypeObject *)type, headless, &desc);
+    return wrap((PyTypeObject *)type, headless, gr_vk_headless_get_info(headless), transports);
 }
 
 CALL_CLOSE()
@@ -264,12 +268,12 @@ static PyObject *cuda_of(const gr_vk_device_info *info)
 
 #define SELF ((vulkan_object *)self)
 
-PROPERTY(instance, PyLong_FromVoidPtr(SELF->desc.instance))
-PROPERTY(physical_device, PyLong_FromVoidPtr(SELF->desc.physical_device))
-PROPERTY(device, PyLong_FromVoidPtr(SELF->desc.device))
-PROPERTY(queue, PyLong_FromVoidPtr(SELF->desc.queue))
-PROPERTY(queue_family, PyLong_FromUnsignedLong(SELF->desc.queue_family))
-PROPERTY(loader, PyLong_FromUnsignedLongLong((uintptr_t)SELF->desc.get_instance_proc_addr))
+PROPERTY(instance, PyLong_FromVoidPtr(SELF->vulkan.instance))
+PROPERTY(physical_device, PyLong_FromVoidPtr(SELF->vulkan.physical_device))
+PROPERTY(device, PyLong_FromVoidPtr(SELF->vulkan.device))
+PROPERTY(queue, PyLong_FromVoidPtr(SELF->vulkan.graphics))
+PROPERTY(queue_family, PyLong_FromUnsignedLong(SELF->vulkan.graphics_family))
+PROPERTY(loader, PyLong_FromUnsignedLongLong((uintptr_t)SELF->vulkan.get_instance_proc_addr))
 PROPERTY(cuda_device, cuda_of(info_of(self)))
 PROPERTY(is_closed, PyBool_FromLong(!SELF->device))
 

@@ -3,7 +3,7 @@
 //! of Vulkan fill its second half, and CUDA reads it. Engines pass their own device in place of
 //! VulkanHeadless. `cargo run --example vulkan_buffer`
 use grinterop::sys::*;
-use grinterop::{CudaContext, PublishOptions, Submit, Tensor, VulkanDevice, VulkanHeadless};
+use grinterop::*;
 use std::os::raw::c_void;
 use std::{mem, ptr};
 
@@ -126,10 +126,7 @@ fn main() -> grinterop::Result<()> {
     buffer.publish(&tensor, &PublishOptions::default(), stream)?;
 
     let (pool, commands) = record(&vulkan, raw);
-    let mut submit = Submit::begin(&[&buffer])?;
-    let all = grinterop::VulkanUse::default();
-    unsafe { submit.vk_submit(&[commands], Some(&all), Some(&all))? };
-    drop(submit);
+    unsafe { vk_submit_commands(&[&buffer], commands, &VulkanUse::default())? };
 
     let mut read = Tensor::create::<u8>(&[SIZE as i64], GR_MEMORY_DEVICE, stream)?;
     buffer.fetch(&mut read, &PublishOptions::default(), stream)?;

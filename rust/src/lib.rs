@@ -53,7 +53,7 @@ mod vulkan;
 pub use resource::{MapOptions, Mapping, Resource};
 pub use ring::{Ring, Role, Slot};
 pub use tensor::{fetch_framebuffer, Element, PublishOptions, Tensor};
-pub use vulkan::{vk_hand_over, Submit, VulkanDevice, VulkanHeadless, VulkanUse};
+pub use vulkan::*;
 
 /// A struct of C with its size and the given fields.
 macro_rules! sized {

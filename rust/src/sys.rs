@@ -2046,6 +2046,12 @@ extern "C" {
     pub fn gr_vk_headless_get_info(headless: *const gr_vk_headless) -> *const gr_vk_headless_info;
 }
 extern "C" {
+    pub fn gr_vk_device_from_headless(
+        headless: *const gr_vk_headless,
+        transports: ::std::os::raw::c_uint,
+    ) -> *mut gr_vk_device;
+}
+extern "C" {
     pub fn gr_vk_headless_free(headless: *mut gr_vk_headless);
 }
 extern "C" {
@@ -2218,6 +2224,16 @@ impl Default for gr_vk_submit_desc {
 }
 extern "C" {
     pub fn gr_vk_submit(submit: *mut gr_submit, desc: *const gr_vk_submit_desc) -> gr_status;
+}
+extern "C" {
+    pub fn gr_vk_submit_commands(
+        resources: *const *mut gr_resource,
+        n: usize,
+        commands: VkCommandBuffer,
+        stages: VkPipelineStageFlags2,
+        access: VkAccessFlags2,
+        layout: VkImageLayout,
+    ) -> gr_status;
 }
 extern "C" {
     pub fn gr_vk_hand_over(

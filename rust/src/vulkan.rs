@@ -23,19 +23,7 @@ impl VulkanDevice {
 
     /// Wraps a device without a window, which lives as long as its wraps.
     pub fn from_headless(headless: &VulkanHeadless, transports: u32) -> Result<Self> {
-        let info = headless.info();
-        let desc = sys::gr_vk_device_desc {
-            get_instance_proc_addr: info.get_instance_proc_addr,
-            instance: info.instance,
-            physical_device: info.physical_device,
-            device: info.device,
-            queue: info.graphics,
-            queue_family: info.graphics_family,
-            synchronization2: info.synchronization2,
-            transports,
-            ..Default::default()
-        };
-        unsafe { VulkanDevice::from_vk(desc) }
+        unsafe { VulkanDevice::own(sys::gr_vk_device_from_headless(headless.as_ptr(), transports)) }
     }
 
     /// Creates a buffer with memory that CUDA imports: [`Resource::vk_buffer`].
@@ -142,6 +130,22 @@ impl Default for VulkanUse {
         const GENERAL: u32 = 1;
         VulkanUse { stages: ALL_COMMANDS, access: MEMORY_READ_WRITE, layout: GENERAL }
     }
+}
+
+/// The usual submit, in one call: the commands use the resources as `how`.
+///
+/// # Safety
+/// As for [`Submit::vk_submit`].
+pub unsafe fn vk_submit_commands(
+    resources: &[&Resource],
+    commands: sys::VkCommandBuffer,
+    how: &VulkanUse,
+) -> Result<()> {
+    let raw: Vec<_> = resources.iter().map(|resource| resource.as_ptr()).collect();
+    let (at, n) = (raw.as_ptr(), raw.len());
+    check(unsafe {
+        sys::gr_vk_submit_commands(at, n, commands, how.stages, how.access, how.layout)
+    })
 }
 
 owned! {

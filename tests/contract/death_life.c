@@ -81,11 +81,7 @@ static void open_vulkan(struct life *life)
         life->missing = error_text();
         return;
     }
-    const gr_vk_headless_info *h = gr_vk_headless_get_info(life->headless);
-    life->device = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                 h->instance, h->physical_device, h->device,
-                                                 h->graphics, h->graphics_family));
-    child_check(life->device);
+    child_check(life->device = gr_vk_device_from_headless(life->headless, 0));
 }
 
 static gr_resource *make_resource(struct life *life)

@@ -42,11 +42,7 @@ static void make_vulkan(void)
     have.headless = gr_vk_headless_create(NULL);
     if (!have.headless)
         return;
-    const gr_vk_headless_info *h = gr_vk_headless_get_info(have.headless);
-    have.device = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                h->instance, h->physical_device, h->device,
-                                                h->graphics, h->graphics_family));
-    child_check(have.device);
+    child_check(have.device = gr_vk_device_from_headless(have.headless, 0));
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = SIZE,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
@@ -174,10 +170,7 @@ static int describe(void)
     return 0;
 }
 
-/*
- * Runs `what` in the child of a fork, within 20 s. Returns the exit status of the child in the
- * parent.
- */
+/* Runs `what` in the child of a fork, within 20 s. Returns its exit status in the parent. */
 static int in_fork(int (*what)(void))
 {
     int status = -1;

@@ -39,6 +39,16 @@ static resource new_buffer(const vk_device &device)
     return resource(gr_create_vk_buffer(device.get(), &info, GR_READ_WRITE));
 }
 
+static bool has_bytes(const resource &buffer, unsigned char value)
+{
+    std::vector<unsigned char> seen(hpp_size);
+    const grinterop::mapping mapped = buffer.map(fx.stream);
+    grinterop::check(fx.cu->MemcpyDtoHAsync(seen.data(), mapped.pointer(), seen.size(), fx.stream),
+                     "cuMemcpyDtoHAsync");
+    grinterop::check(fx.cu->StreamSynchronize(fx.stream), "cuStreamSynchronize");
+    return seen == std::vector<unsigned char>(hpp_size, value);
+}
+
 static void semaphores_signal_and_wait()
 {
     const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
@@ -76,6 +86,19 @@ static void a_vulkan_submit_commits_or_is_undone()
     grinterop::check(fx.cu->StreamSynchronize(fx.stream), "cuStreamSynchronize");
 }
 
+static void commands_are_submitted_by_one_call()
+{
+    const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
+    const resource buffer = new_buffer(device), other = new_buffer(device);
+    const gr_vk_use use = any_use();
+    const VkCommandBuffer commands = vulkan_begin();
+    vk.CmdFillBuffer(commands, gr_vk_buffer(buffer.get()), 0, hpp_size, 0x08080808);
+    EXPECT(vk.EndCommandBuffer(commands) == VK_SUCCESS);
+    grinterop::vk_submit_commands({buffer, other}, commands, use.stages, use.access, use.layout);
+    EXPECT(has_bytes(buffer, 8));
+    finish();
+}
+
 /* Ends the commands, and submits them as `info_v1` with one or two buffers. */
 template <typename Resources = grinterop::resource_list>
 static void submit_v1(VkCommandBuffer commands, const Resources &buffers, gr_vk_submit_desc desc)
@@ -88,16 +111,6 @@ static void submit_v1(VkCommandBuffer commands, const Resources &buffers, gr_vk_
     EXPECT(vk.EndCommandBuffer(commands) == VK_SUCCESS);
     grinterop::vk_submit(submit::begin(buffers), desc);
     finish();
-}
-
-static bool has_bytes(const resource &buffer, unsigned char value)
-{
-    std::vector<unsigned char> seen(hpp_size);
-    const grinterop::mapping mapped = buffer.map(fx.stream);
-    grinterop::check(fx.cu->MemcpyDtoHAsync(seen.data(), mapped.pointer(), seen.size(), fx.stream),
-                     "cuMemcpyDtoHAsync");
-    grinterop::check(fx.cu->StreamSynchronize(fx.stream), "cuStreamSynchronize");
-    return seen == std::vector<unsigned char>(hpp_size, value);
 }
 
 /* CUDA gets back only the buffer whose own use has `last`. */
@@ -168,12 +181,14 @@ static void a_device_that_cannot_be_wrapped_throws()
 {
     EXPECT(hpp_thrown([] { vk_device::from_vk(gr_vk_device_desc()); }).status ==
            GR_ERR_INVALID_VALUE);
+    EXPECT(hpp_thrown([] { vk_device::from_headless({}); }).status == GR_ERR_INVALID_VALUE);
     EXPECT(hpp_thrown([] { vk_device().info(); }).status == GR_ERR_INVALID_VALUE);
 }
 
 static const hpp_case cases[] = {
     HPP_CASE(semaphores_signal_and_wait),
     HPP_CASE(a_vulkan_submit_commits_or_is_undone),
+    HPP_CASE(commands_are_submitted_by_one_call),
     HPP_CASE(a_submit_uses_each_resource_in_its_own_way),
     HPP_CASE(commands_may_have_their_own_barriers),
     HPP_CASE(a_tensor_is_a_vulkan_buffer),

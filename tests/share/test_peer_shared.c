@@ -205,16 +205,11 @@ CHILD_TEST_UNLESS(shared_missing(), sharing_without_peer_access_is_refused)
     gr_resource_free(resource);
     GR_AUTO(gr_vk_headless) *vulkan = gr_vk_headless_create(NULL);
     if (vulkan) {
-        const gr_vk_headless_info *h = gr_vk_headless_get_info(vulkan);
-        gr_vk_device_desc desc =
-            GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
-                    .instance = h->instance, .physical_device = h->physical_device,
-                    .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family);
         deny_once();
-        assert_null_invalid(gr_vk_device_from_vk(&desc), "no peer access");
+        assert_null_invalid(gr_vk_device_from_headless(vulkan, 0), "no peer access");
         deny_once();
-        desc.transports = GR_TRANSPORT_ANY;
-        GR_AUTO(gr_vk_device) *device = must_make(gr_vk_device_from_vk(&desc));
+        GR_AUTO(gr_vk_device) *device =
+            must_make(gr_vk_device_from_headless(vulkan, GR_TRANSPORT_ANY));
         const gr_vk_device_info *copies = gr_vk_device_get_info(device);
         ck_assert_msg(strstr(copies->description, "without peer access"), "%s",
                       copies->description);

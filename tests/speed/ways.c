@@ -158,12 +158,6 @@ static void record_fetch(gr_tensor *tensor)
 
 static void record_submit(void)
 {
-    const gr_vk_headless_info *h = gr_vk_headless_get_info(gr_vk_headless_create(NULL));
-    must(h, "gr_vk_headless_create");
-    const gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
-                h->device, h->graphics, h->graphics_family, .synchronization2 = h->synchronization2,
-                .transports = GR_TRANSPORT_COPY);
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
@@ -177,8 +171,9 @@ static void record_submit(void)
                                   .access = VK_ACCESS_2_TRANSFER_READ_BIT,
                                   .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     gr_submit *submit;
-    gr_vk_device *device = gr_vk_device_from_vk(&desc);
-    must(device, "gr_vk_device_from_vk");
+    gr_vk_device *device =
+        gr_vk_device_from_headless(gr_vk_headless_create(NULL), GR_TRANSPORT_COPY);
+    must(device, "gr_vk_device_from_headless");
     gr_resource *resource = gr_create_vk_image(device, &info, GR_READ_WRITE);
     must(resource, "gr_create_vk_image");
     must(gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED) == GR_OK, "gr_vk_hand_over");

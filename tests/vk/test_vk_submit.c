@@ -129,6 +129,8 @@ static VkFence new_fence(void)
 static gr_status submit_used(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
                              VkFence fence, const gr_vk_use *use)
 {
+    if (!fence)
+        return gr_vk_submit_commands(resources, n, commands, use->stages, use->access, use->layout);
     const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
                                               .commandBuffer = commands};
     const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,

@@ -41,6 +41,10 @@ VULKAN_TEST(submits_that_need_vkQueueSubmit2_are_refused_without_it)
 {
     begin_device(PLAIN);
     GR_AUTO(gr_resource) *resource = make_buffer();
+    assert_fails(gr_vk_submit_commands(&resource, 1, VK_NULL_HANDLE,
+                                       VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                                       VK_ACCESS_2_SHADER_STORAGE_READ_BIT, 0),
+                 GR_ERR_UNSUPPORTED, 0, "accesses 0x200000000");
     GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
     VkSemaphoreSubmitInfo point = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                    .stageMask = VK_PIPELINE_STAGE_2_COPY_BIT};

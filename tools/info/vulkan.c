@@ -104,13 +104,7 @@ gr_vk_device *vulkan_open(int cuda_device, unsigned transports, const gr_vk_head
     *made = headless ? gr_vk_headless_get_info(headless) : NULL;
     if (!headless)
         return NULL;
-    const gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = (*made)->get_instance_proc_addr,
-                .instance = (*made)->instance, .physical_device = (*made)->physical_device,
-                .device = (*made)->device, .queue = (*made)->graphics,
-                .queue_family = (*made)->graphics_family,
-                .synchronization2 = (*made)->synchronization2, .transports = transports);
-    return gr_vk_device_from_vk(&desc);
+    return gr_vk_device_from_headless(headless, transports);
 }
 
 void find_vulkan(const struct find *find)

@@ -95,8 +95,7 @@ static inline void vk_device_hold(gr_vk_device *device)
 }
 void vk_device_drop(gr_vk_device *device);
 
-/* Add and drop a pin. Host functions in streams call vk_device_unpin(), which does not call CUDA.
- */
+/* Add and drop a pin. Host functions in streams call vk_device_unpin(), which calls no CUDA. */
 static inline void vk_device_pin(gr_vk_device *device)
 {
     atomic_fetch_add_explicit(&device->pins, 1, memory_order_relaxed);
@@ -132,10 +131,7 @@ gr_status vk_device_refuse_crossing(const gr_vk_device *device, const char *what
 /* Copies and checks the application's struct; `has_device`: the VkDevice must not be NULL. */
 gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device);
 
-/*
- * Check arguments of public functions: `device`, and for some functions also `info`, must not be
- * NULL.
- */
+/* Check arguments of public functions: `device`, and in the second `info`, must not be NULL. */
 gr_status vk_check_device(const gr_vk_device *device);
 gr_status vk_check_arguments(const gr_vk_device *device, const void *info);
 

@@ -5,10 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/*
- * The result codes of Vulkan 1.2, and those of extensions that the functions of this library may
- * return.
- */
+/* The result codes of Vulkan 1.2, and those of the extensions that this library uses. */
 #define RESULTS(X)                                                                                 \
     X(VK_SUCCESS)                                                                                  \
     X(VK_NOT_READY)                                                                                \

@@ -178,10 +178,7 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
 
 /* ---- For the application --------------------------------------------------------------------- */
 
-/*
- * Implements the two-call idiom of Vulkan: returns the number of names, or the names and their
- * number.
- */
+/* The two-call idiom of Vulkan: returns the number of names, or the names and their number. */
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count)
 {

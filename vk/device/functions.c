@@ -19,12 +19,10 @@ static void *open_file(char *why, size_t size)
 {
     static struct gr_lock lock = GR_LOCK(VULKAN_LOADER);
     static void *file;
-    gr_lock(&lock);
+    GR_LOCKED(&lock);
     if (!file)
         file = gr_loader_open(GR_VK_LOADER, why, size);
-    void *opened = file;
-    gr_unlock(&lock);
-    return opened;
+    return file;
 }
 
 /* In place of the function of an instance: the loader exports the core functions. */

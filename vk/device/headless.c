@@ -76,10 +76,7 @@ static gr_status choose_version(struct gr_vk_headless *h)
     if (of_loader < VK_API_VERSION_1_1)
         return gr_fail(GR_ERR_UNSUPPORTED,
                        "The Vulkan loader has version 1.0; 1.1 is required. Install a newer one.");
-    /*
-     * Version 1.3 is requested at most: it has the functions that the Vulkan 1.3 headers name
-     * without KHR.
-     */
+    /* 1.3 at most: it has the functions that the Vulkan 1.3 headers name without KHR */
     h->version = of_loader < VK_API_VERSION_1_3 ? of_loader : VK_API_VERSION_1_3;
     return GR_OK;
 }
@@ -358,13 +355,28 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
     return h;
 }
 
+static gr_status check(const gr_vk_headless *headless)
+{
+    GR_REFUSE_IF(!headless, "The device is NULL: did gr_vk_headless_create() fail?");
+    return gr_live_check(GR_LIVE_VK_HEADLESS, headless);
+}
+
 const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headless)
 {
     GR_CALL();
-    if (!headless)
-        gr_fail(GR_ERR_INVALID_VALUE, "The device is NULL: did gr_vk_headless_create() fail?");
-    bool there = headless && gr_live_check(GR_LIVE_VK_HEADLESS, headless) == GR_OK;
-    return there ? &headless->handles : NULL;
+    return check(headless) == GR_OK ? &headless->handles : NULL;
+}
+
+gr_vk_device *gr_vk_device_from_headless(const gr_vk_headless *headless, unsigned transports)
+{
+    GR_CALL();
+    if (check(headless) != GR_OK)
+        return NULL;
+    const gr_vk_headless_info *h = &headless->handles;
+    gr_vk_device *device = gr_vk_device_from_vk(
+        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                 h->device, h->graphics, h->graphics_family, h->synchronization2, transports));
+    return device ? device : gr_null(gr_error_set_call());
 }
 
 void gr_vk_headless_free(gr_vk_headless *headless)

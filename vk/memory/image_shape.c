@@ -74,8 +74,7 @@ gr_status vk_image_check(const VkImageCreateInfo *info, bool copied)
                        "CUDA does not accept images that are sparse, disjoint, protected or split "
                        "over devices (flags 0x%x): create the image without 0x%x.",
                        info->flags, info->flags & refused);
-    /* The NVIDIA driver (580) refuses most linear images, and reads wrong texels from the others.
-     */
+    /* The NVIDIA driver (580) refuses most linear images, and reads wrong texels of the others. */
     if (info->tiling == VK_IMAGE_TILING_LINEAR && !copied)
         return gr_fail(GR_ERR_UNSUPPORTED,
                        "CUDA cannot access images with VK_IMAGE_TILING_LINEAR: use "

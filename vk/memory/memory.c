@@ -123,10 +123,7 @@ gr_status vk_check_handle_types(const void *chain, VkStructureType type, const c
 uint32_t vk_memory_type(const gr_vk_device *device, uint32_t types, VkMemoryPropertyFlags needed,
                         VkMemoryPropertyFlags liked, VkMemoryPropertyFlags disliked)
 {
-    /*
-     * Memory types with these properties need more than vkAllocateMemory, or are slow for ordinary
-     * use.
-     */
+    /* such memory types need more than vkAllocateMemory, or are slow for ordinary use */
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
         VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;

@@ -280,20 +280,20 @@ struct vk_staging *vk_staging_make(struct gr_external *r, const struct vk_bindin
     if (gr_context_enter(context, &entered) != GR_OK)
         return NULL;
     struct vk_staging *staging = gr_check_memory(calloc(1, sizeof(*staging)));
-    if (staging) {
-        staging->import = (struct gr_import){
-            .holds = 1, .dedicated = true, .owner = binding->device, .end_part = end};
-        staging->memory.binding.device = binding->device;
-        staging->turns.count = in_flight ? in_flight : 1;
-        vk_device_hold(binding->device);
-    }
-    if (staging && allocate(staging, r, part, by_peer, flags) != GR_OK) {
+    if (!staging)
+        return NULL;
+    staging->import = (struct gr_import){
+        .holds = 1, .dedicated = true, .owner = binding->device, .end_part = end};
+    staging->memory.binding.device = binding->device;
+    staging->turns.count = in_flight ? in_flight : 1;
+    vk_device_hold(binding->device);
+    if (allocate(staging, r, part, by_peer, flags) != GR_OK) {
         gr_import_drop(&staging->import, true);
-        staging = NULL;
+        return NULL;
     }
-    if (staging && in_flight)
+    if (in_flight)
         r->base.sync.turns = &staging->turns;
-    if (staging && !part->image)
+    if (!part->image)
         r->base.ptr = staging->own ? staging->own : slot_ptr(staging);
     return staging;
 }

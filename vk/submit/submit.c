@@ -90,9 +90,14 @@ static gr_status begin(struct vk_submit *m, const VkSubmitInfo2 *info, const VkS
 
 /* ---- A submit by the application ------------------------------------------------------------- */
 
-/* Checks and adds what the application submits itself. */
-static gr_status fill(struct vk_submit *m)
+/* Checks and adds what the application submits itself: `info` unless there is `v1`. */
+static gr_status fill(struct vk_submit *m, const void *out, const VkSubmitInfo2 *info,
+                      const VkSubmitInfo *v1)
 {
+    GR_TRY(gr_submit_check_begun(m->submit, &m->list));
+    GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the %s.",
+                 v1 ? "VkSubmitInfo" : "VkSubmitInfo2");
+    GR_TRY(begin(m, info, v1));
     GR_TRY(vk_submit_check_points(m));
     for (size_t i = 0; i < m->resource_count; i++)
         GR_TRY(gr_submit_refuse_in_flight(&m->resources[i]->external.base));
@@ -106,10 +111,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
 {
     GR_CALL();
     struct vk_submit m = {.submit = submit, .stages = stages};
-    GR_TRY(gr_submit_check_begun(submit, &m.list));
-    GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
-    GR_TRY(begin(&m, info, NULL));
-    GR_TRY(fill(&m));
+    GR_TRY(fill(&m, out, info, NULL));
     *out = m.made;
     return GR_OK;
 }
@@ -120,10 +122,7 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
     GR_CALL();
     static const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
     struct vk_submit m = {.submit = submit, .stages = stages};
-    GR_TRY(gr_submit_check_begun(submit, &m.list));
-    GR_REFUSE_IF(!out, "`out` is NULL: pass a pointer for the VkSubmitInfo.");
-    GR_TRY(begin(&m, NULL, info ? info : &nothing));
-    GR_TRY(fill(&m));
+    GR_TRY(fill(&m, out, NULL, info ? info : &nothing));
     vk_submit_make_v1(&m);
     *out = m.v1;
     return GR_OK;
@@ -192,13 +191,34 @@ gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
     return submit_all(&m, desc);
 }
 
+static gr_status submit_once(gr_resource *const resources[], size_t n,
+                             const gr_vk_submit_desc *desc, bool hands_over)
+{
+    GR_AUTO(gr_submit) *submit = gr_submit_start(resources, n);
+    struct vk_submit m = {.submit = submit, .hands_over = hands_over};
+    return submit ? submit_all(&m, desc) : gr_error_set_call();
+}
+
+gr_status gr_vk_submit_commands(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
+                                VkPipelineStageFlags2 stages, VkAccessFlags2 access,
+                                VkImageLayout layout)
+{
+    GR_CALL();
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = stages, .access = access, .layout = layout);
+    const VkCommandBufferSubmitInfo one = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                           .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = commands != VK_NULL_HANDLE,
+                                .pCommandBufferInfos = &one};
+    return submit_once(resources, n,
+                       &GR_INIT(gr_vk_submit_desc, .info = &info, .first = &use, .last = &use),
+                       false);
+}
+
 gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayout layout)
 {
     GR_CALL();
     const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                    .access = VK_ACCESS_2_MEMORY_WRITE_BIT, .layout = layout);
-    GR_AUTO(gr_submit) *submit = gr_submit_start(resources, n);
-    struct vk_submit m = {.submit = submit, .hands_over = true};
-    return submit ? submit_all(&m, &GR_INIT(gr_vk_submit_desc, .last = &last))
-                  : gr_error_set_call();
+    return submit_once(resources, n, &GR_INIT(gr_vk_submit_desc, .last = &last), true);
 }

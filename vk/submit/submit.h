@@ -37,10 +37,7 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
 
 /* ---- The command buffers of grinterop, two per submit, which are reused ---------------------- */
 
-/*
- * Two command buffers, and a timeline semaphore that the queue signals when it is done with the
- * buffers.
- */
+/* Two command buffers, and a timeline semaphore that the queue signals when it has run them. */
 struct vk_recording {
     struct vk_recording *next;
     uint32_t family;
@@ -121,18 +118,12 @@ void vk_submit_convert_v1(struct vk_submit *m, const VkSubmitInfo *v1,
 /* Refuses a struct that vkQueueSubmit cannot express. */
 gr_status vk_submit_check_old(const VkSubmitInfo2 *info);
 
-/*
- * Converts m->made to m->v1. vkQueueSubmit signals after all commands, and so possibly later than
- * requested.
- */
+/* Converts m->made to m->v1. vkQueueSubmit signals after all commands, which may be later. */
 void vk_submit_make_v1(struct vk_submit *m);
 
 /* ---- Its resources: uses.c ------------------------------------------------------------------- */
 
-/*
- * Finds the barriers of each resource. There is none before the commands while Vulkan has the
- * resource.
- */
+/* Finds the barriers of each resource: none before the commands if Vulkan has the resource. */
 gr_status vk_submit_take_uses(struct vk_submit *m);
 
 /* Records the barriers. */

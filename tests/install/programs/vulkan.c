@@ -29,23 +29,6 @@ static VkCommandBuffer record(VkDevice device, VkCommandPool pool, gr_resource *
     return commands;
 }
 
-static void submit(gr_resource *const both[2], VkCommandBuffer commands)
-{
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                              .commandBuffer = commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = 1,
-                                .pCommandBufferInfos = &buffer};
-    const gr_vk_use use =
-        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
-                .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT);
-    GR_AUTO(gr_submit) *begun = gr_submit_begin(both, 2);
-    check(begun, "beginning a submit");
-    check(gr_vk_submit(begun, &GR_INIT(gr_vk_submit_desc, .info = &info, .first = &use,
-                                       .last = &use)) == GR_OK,
-          "the submit");
-}
-
 /* Runs one frame. Returns the copied bytes. */
 static void frame(gr_resource *const both[2], VkCommandBuffer commands, CUstream stream,
                   unsigned char *bytes)
@@ -55,7 +38,10 @@ static void frame(gr_resource *const both[2], VkCommandBuffer commands, CUstream
         check(mapped, "the map");
         check(!gr_cuda()->MemsetD8Async(gr_buffer_ptr(mapped), 42, SIZE, stream), "a fill");
     }
-    submit(both, commands);
+    gr_status submitted = gr_vk_submit_commands(
+        both, 2, commands, VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+        VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_IMAGE_LAYOUT_GENERAL);
+    check(submitted == GR_OK, "the submit");
     {
         GR_AUTO(gr_buffer) *mapped = gr_map(both[1], stream);
         check(mapped, "the map");
@@ -73,10 +59,7 @@ int main(void)
     GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
     check(headless, "the Vulkan device");
     const gr_vk_headless_info *vk = gr_vk_headless_get_info(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
-                 .instance = vk->instance, .physical_device = vk->physical_device,
-                 .device = vk->device, .queue = vk->graphics, .queue_family = vk->graphics_family));
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_headless(headless, 0);
     check(device, "the Vulkan device for CUDA");
 
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
