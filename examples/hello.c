@@ -38,11 +38,49 @@ static void check_cuda(CUresult result, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Plain OpenGL: draws the points of a vertex buffer to a picture. */
+/* Plain OpenGL: the vertices are points of one colour each, seen by a fixed camera. */
+static const char *const shaders[] = {
+    "#version 330\n"
+    "layout(location = 0) in vec4 position;\n"
+    "layout(location = 1) in vec4 colour_in;\n"
+    "out vec4 colour;\n"
+    "const mat4 camera = mat4(1.3, 0, 0, 0, 0, 3, 0, 0, 0, -0.9, 1, -1, 0, 0.2, 0, 2.3);\n"
+    "void main() { gl_Position = camera * position; colour = colour_in; }\n",
+    "#version 330\n"
+    "in vec4 colour;\n"
+    "out vec4 pixel;\n"
+    "void main() { pixel = colour; }\n"};
+
+static void use_shaders(void)
+{
+    static const GLenum kinds[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
+    GLuint program = glCreateProgram();
+    GLint linked;
+    for (int i = 0; i < 2; i++) {
+        GLuint shader = glCreateShader(kinds[i]);
+        glShaderSource(shader, 1, &shaders[i], NULL);
+        glCompileShader(shader);
+        glAttachShader(program, shader);
+    }
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    check(linked, "the shaders");
+    glUseProgram(program);
+}
+
+/* Draws the points of a vertex buffer to a picture. */
 static void draw(GLuint vertices, const char *path)
 {
-    static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
-    GLuint framebuffer, colours;
+    GLuint framebuffer, colours, attributes;
+    use_shaders();
+    glGenVertexArrays(1, &attributes);
+    glBindVertexArray(attributes);
+    glBindBuffer(GL_ARRAY_BUFFER, vertices);
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, VERTEX, (void *)0);
+    glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, VERTEX, (void *)(VERTEX / 2));
+    glEnableVertexAttribArray(0);
+    glEnableVertexAttribArray(1);
+
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glGenRenderbuffers(1, &colours);
@@ -53,12 +91,6 @@ static void draw(GLuint vertices, const char *path)
     glClearColor(0.02f, 0.03f, 0.08f, 1.0f);
     glClear(GL_COLOR_BUFFER_BIT);
     glPointSize(3.0f);
-    glLoadMatrixf(camera);
-    glBindBuffer(GL_ARRAY_BUFFER, vertices);
-    glVertexPointer(4, GL_FLOAT, VERTEX, (void *)0);
-    glColorPointer(4, GL_FLOAT, VERTEX, (void *)(4 * sizeof(float)));
-    glEnableClientState(GL_VERTEX_ARRAY);
-    glEnableClientState(GL_COLOR_ARRAY);
     glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 
@@ -75,12 +107,12 @@ int main(void)
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the CUDA context");
-    GR_AUTO(gr_egl) *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
+    CUstream stream = context->stream;
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     check(egl, "the OpenGL context");
 
     CUmodule module;
     CUfunction wave;
-    CUstream stream = context->stream;
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
     check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
     check_cuda(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");

@@ -15,11 +15,50 @@ using grinterop::check;
 
 constexpr int width = 960, height = 540, side = 512, vertex = 8 * sizeof(float);
 
-/* Plain OpenGL: draws the points of a vertex buffer to a picture. */
+/* Plain OpenGL: the vertices are points of one colour each, seen by a fixed camera. */
+static const char *const shaders[] = {
+    R"(#version 330
+    layout(location = 0) in vec4 position;
+    layout(location = 1) in vec4 colour_in;
+    out vec4 colour;
+    const mat4 camera = mat4(1.3, 0, 0, 0, 0, 3, 0, 0, 0, -0.9, 1, -1, 0, 0.2, 0, 2.3);
+    void main() { gl_Position = camera * position; colour = colour_in; })",
+    R"(#version 330
+    in vec4 colour;
+    out vec4 pixel;
+    void main() { pixel = colour; })"};
+
+static void use_shaders()
+{
+    static const GLenum kinds[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
+    GLuint program = glCreateProgram();
+    GLint linked;
+    for (int i = 0; i < 2; i++) {
+        GLuint shader = glCreateShader(kinds[i]);
+        glShaderSource(shader, 1, &shaders[i], nullptr);
+        glCompileShader(shader);
+        glAttachShader(program, shader);
+    }
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    if (!linked)
+        throw std::runtime_error("the shaders");
+    glUseProgram(program);
+}
+
+/* Draws the points of a vertex buffer to a picture. */
 static void draw(GLuint vertices, const char *path)
 {
-    const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
-    GLuint framebuffer, colours;
+    GLuint framebuffer, colours, attributes;
+    use_shaders();
+    glGenVertexArrays(1, &attributes);
+    glBindVertexArray(attributes);
+    glBindBuffer(GL_ARRAY_BUFFER, vertices);
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, vertex, nullptr);
+    glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, vertex, reinterpret_cast<void *>(vertex / 2));
+    glEnableVertexAttribArray(0);
+    glEnableVertexAttribArray(1);
+
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glGenRenderbuffers(1, &colours);
@@ -30,12 +69,6 @@ static void draw(GLuint vertices, const char *path)
     glClearColor(0.02f, 0.03f, 0.08f, 1.0f);
     glClear(GL_COLOR_BUFFER_BIT);
     glPointSize(3.0f);
-    glLoadMatrixf(camera);
-    glBindBuffer(GL_ARRAY_BUFFER, vertices);
-    glVertexPointer(4, GL_FLOAT, vertex, nullptr);
-    glColorPointer(4, GL_FLOAT, vertex, reinterpret_cast<void *>(vertex / 2));
-    glEnableClientState(GL_VERTEX_ARRAY);
-    glEnableClientState(GL_COLOR_ARRAY);
     glDrawArrays(GL_POINTS, 0, side * side);
 
     /* The first row in OpenGL is the bottom row. */
@@ -56,9 +89,7 @@ try {
     check(gr_cuda_load(true));
     const gr_cuda_api *cuda = gr_cuda();
     const grinterop::cuda_context context(gr_cuda_context_create(0));
-    gr_egl_options options = GR_INIT(gr_egl_options);
-    options.compatibility = true;
-    const grinterop::egl egl(gr_egl_create(&options));
+    const grinterop::egl egl(gr_egl_create(nullptr));
 
     CUmodule module;
     CUfunction wave;

@@ -41,11 +41,46 @@ static void check_cuda(CUresult result, const char *what)
     _Exit(EXIT_FAILURE);
 }
 
-/* Plain OpenGL, once: creates a framebuffer and sets the state for draw(). */
+/* Plain OpenGL: the vertices are points of one colour each, seen by a fixed camera. */
+static const char *const shaders[] = {
+    "#version 330\n"
+    "layout(location = 0) in vec4 position;\n"
+    "layout(location = 1) in vec4 colour_in;\n"
+    "out vec4 colour;\n"
+    "const mat4 camera = mat4(1.3, 0, 0, 0, 0, 3, 0, 0, 0, -0.9, 1, -1, 0, 0.2, 0, 2.3);\n"
+    "void main() { gl_Position = camera * position; colour = colour_in; }\n",
+    "#version 330\n"
+    "in vec4 colour;\n"
+    "out vec4 pixel;\n"
+    "void main() { pixel = colour; }\n"};
+
+static void use_shaders(void)
+{
+    static const GLenum kinds[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
+    GLuint program = glCreateProgram();
+    GLint linked;
+    for (int i = 0; i < 2; i++) {
+        GLuint shader = glCreateShader(kinds[i]);
+        glShaderSource(shader, 1, &shaders[i], NULL);
+        glCompileShader(shader);
+        glAttachShader(program, shader);
+    }
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    check(linked, "the shaders");
+    glUseProgram(program);
+}
+
+/* Once: creates a framebuffer and sets the state for draw(). */
 static void prepare(void)
 {
-    static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
-    GLuint framebuffer, colours;
+    GLuint framebuffer, colours, attributes;
+    use_shaders();
+    glGenVertexArrays(1, &attributes);
+    glBindVertexArray(attributes);
+    glEnableVertexAttribArray(0);
+    glEnableVertexAttribArray(1);
+
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glGenRenderbuffers(1, &colours);
@@ -55,18 +90,15 @@ static void prepare(void)
     glViewport(0, 0, WIDTH, HEIGHT);
     glClearColor(0.02f, 0.03f, 0.08f, 1.0f);
     glPointSize(3.0f);
-    glLoadMatrixf(camera);
-    glEnableClientState(GL_VERTEX_ARRAY);
-    glEnableClientState(GL_COLOR_ARRAY);
 }
 
-/* Plain OpenGL, in each frame: draws the points of a vertex buffer. */
+/* In each frame: draws the points of a vertex buffer. */
 static void draw(GLuint vertices)
 {
     glClear(GL_COLOR_BUFFER_BIT);
     glBindBuffer(GL_ARRAY_BUFFER, vertices);
-    glVertexPointer(4, GL_FLOAT, VERTEX, (void *)0);
-    glColorPointer(4, GL_FLOAT, VERTEX, (void *)(4 * sizeof(float)));
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, VERTEX, (void *)0);
+    glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, VERTEX, (void *)(VERTEX / 2));
     glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
 }
 
@@ -106,7 +138,7 @@ int main(void)
     check(gr_cuda_load(true) == GR_OK, "CUDA");
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the CUDA context");
-    GR_AUTO(gr_egl) *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     check(egl, "the OpenGL context");
     prepare();
 
