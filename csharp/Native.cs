@@ -249,7 +249,7 @@ namespace Grinterop
     }
 
     [StructLayout(LayoutKind.Explicit, Size = 16)]
-    public unsafe struct gr_cuda_context
+    public unsafe struct gr_cuda_context_info
     {
         [FieldOffset(0)] public IntPtr context;
         [FieldOffset(8)] public IntPtr stream;
@@ -890,10 +890,13 @@ namespace Grinterop
         public static extern IntPtr gr_cuda_table(IntPtr* made, gr_cuda_fill_fn fill, IntPtr table);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        public static extern gr_cuda_context* gr_cuda_context_create(int device);
+        public static extern IntPtr gr_cuda_context_create(int device);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        public static extern void gr_cuda_context_free(gr_cuda_context* context);
+        public static extern gr_cuda_context_info* gr_cuda_context_get_info(IntPtr context);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern void gr_cuda_context_free(IntPtr context);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern gr_egl* gr_egl_create(gr_egl_options* options);

@@ -17,8 +17,7 @@ static unsafe class Picture
 
     static IntPtr Wrap(Array values, IntPtr stream, gr_dtype type, params long[] shape)
     {
-        // The pins last as long as the program.
-        var data = GCHandle.Alloc(values, GCHandleType.Pinned).AddrOfPinnedObject();
+        var data = GCHandle.Alloc(values, GCHandleType.Pinned).AddrOfPinnedObject(); // for good
         fixed (long* sizes = shape)
         {
             var desc = new gr_tensor_desc {
@@ -36,8 +35,9 @@ static unsafe class Picture
         Check(gr_cuda_load(true) == gr_status.GR_OK);
         gr_egl* egl = gr_egl_create(null); // or the context of the window
         Check(egl != null);
-        gr_cuda_context* cuda = gr_cuda_context_create(0);
-        Check(cuda != null);
+        var cuda = gr_cuda_context_create(0);
+        Check(cuda != IntPtr.Zero);
+        var stream = gr_cuda_context_get_info(cuda)->stream;
 
         var desc = new gr_gl_image_desc {
             struct_size = (ulong)sizeof(gr_gl_image_desc), target = Texture2D,
@@ -49,11 +49,11 @@ static unsafe class Picture
         for (int i = 0; i < floats.Length; i++)
             floats[i] = i % 256 / 255f;
         var bytes = new byte[floats.Length];
-        var from = Wrap(floats, cuda->stream, gr_dtype.GR_DTYPE_F32, 16, 32, 4);
-        var to = Wrap(bytes, cuda->stream, gr_dtype.GR_DTYPE_U8, 16, 32, 4);
-        Check(gr_publish(texture, from, null, cuda->stream) == gr_status.GR_OK);
-        Check(gr_fetch(texture, to, null, cuda->stream) == gr_status.GR_OK);
-        Check(gr_resource_close(texture, cuda->stream) == gr_status.GR_OK);
+        var from = Wrap(floats, stream, gr_dtype.GR_DTYPE_F32, 16, 32, 4);
+        var to = Wrap(bytes, stream, gr_dtype.GR_DTYPE_U8, 16, 32, 4);
+        Check(gr_publish(texture, from, null, stream) == gr_status.GR_OK);
+        Check(gr_fetch(texture, to, null, stream) == gr_status.GR_OK);
+        Check(gr_resource_close(texture, stream) == gr_status.GR_OK);
         gr_tensor_free(from);
         gr_tensor_free(to);
         gr_cuda_context_free(cuda); // waits for the work in its stream

@@ -107,7 +107,7 @@ int main(void)
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the CUDA context");
-    CUstream stream = context->stream;
+    CUstream stream = gr_cuda_context_get_info(context)->stream;
     GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     check(egl, "the OpenGL context");
 

@@ -212,7 +212,8 @@ int main(void)
         const UINT64 copied = 2 * frame, written = copied + 1;
         for (unsigned i = 0; i < COUNT; i++)
             numbers[i] = frame * COUNT + i;
-        write_in_cuda(resource, semaphore, context->stream, copied, written);
+        write_in_cuda(resource, semaphore, gr_cuda_context_get_info(context)->stream, copied,
+                      written);
         check_d3d(ID3D12CommandQueue_Wait(queue, fence, written), "the wait for CUDA");
         ID3D12CommandQueue_ExecuteCommandLists(queue, 1, &commands);
         check_d3d(ID3D12CommandQueue_Signal(queue, fence, written + 1), "the signal to CUDA");

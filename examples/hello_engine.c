@@ -186,7 +186,7 @@ int main(void)
     for (int frame = 0; frame < FRAMES; frame++) {
         (frame % 2 ? submit_v1 : submit)(vk->graphics, record(vk->device, pool, image, frame),
                                          image);
-        read_in_cuda(image, context->stream, frame);
+        read_in_cuda(image, gr_cuda_context_get_info(context)->stream, frame);
     }
     wait_on_host(vk->device, computed, FRAMES);
     vkQueueWaitIdle(vk->graphics);

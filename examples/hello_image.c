@@ -77,7 +77,7 @@ int main(void)
 
     CUmodule module;
     CUfunction rings;
-    CUstream stream = context->stream;
+    CUstream stream = gr_cuda_context_get_info(context)->stream;
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
     check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
     check_cuda(cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");

@@ -111,7 +111,7 @@ static void *produce(void *user)
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the producer's CUDA context");
-    CUstream stream = context->stream;
+    CUstream stream = gr_cuda_context_get_info(context)->stream;
     CUmodule module;
     CUfunction wave;
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";

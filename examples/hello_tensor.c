@@ -30,7 +30,7 @@ int main(void)
     check(gr_cuda_load(true) == GR_OK, "CUDA");
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the CUDA context");
-    CUstream stream = context->stream;
+    CUstream stream = gr_cuda_context_get_info(context)->stream;
     GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     check(egl, "the OpenGL context");
     GLuint name;

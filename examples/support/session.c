@@ -50,7 +50,7 @@ static bool open_cuda(struct session *s, int device)
     s->context = gr_cuda_context_create(device);
     if (!s->context)
         return failed_to("make a CUDA context");
-    s->stream = s->context->stream;
+    s->stream = gr_cuda_context_get_info(s->context)->stream;
     return true;
 }
 

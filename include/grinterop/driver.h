@@ -81,18 +81,28 @@ GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
 
 /* ---- A context and a stream ------------------------------------------------------------------ */
 
-/* A retained primary context, and a stream in it. Both are valid until gr_cuda_context_free(). */
+/* Internal to gr_cuda_context. */
+#ifdef __GNUC__
+#define GR_OLD_FIELD_ __attribute__((deprecated("call gr_cuda_context_get_info()")))
+#else
+#define GR_OLD_FIELD_
+#endif
+
+/*
+ * A retained primary context, and a stream in it: gr_cuda_context_get_info(). Programs for 0.2.0
+ * read the fields, which stay for them.
+ */
 typedef struct gr_cuda_context {
-    CUcontext context; /* the primary context of the device */
-    CUstream stream;   /* a non-blocking stream in it */
+    CUcontext context GR_OLD_FIELD_;
+    CUstream stream GR_OLD_FIELD_;
 } gr_cuda_context;
 
 /*
  * Retains the primary context of the CUDA device with ordinal `device`, makes it current on the
  * calling thread, and creates a non-blocking stream.
  *
- *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
- *     CUstream stream = device->stream;
+ *     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+ *     CUstream stream = gr_cuda_context_get_info(context)->stream;
  *
  * The CUDA runtime (<<<...>>>) also uses the primary context. A program that has another CUDA
  * context does not need this function.
@@ -105,6 +115,19 @@ typedef struct gr_cuda_context {
  * Wraps cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate.
  */
 GR_API gr_cuda_context *gr_cuda_context_create(int device);
+
+/* The handles of a gr_cuda_context. Owned by it. */
+typedef struct gr_cuda_context_info {
+    CUcontext context; /* the primary context of the device */
+    CUstream stream;   /* a non-blocking stream in it */
+} gr_cuda_context_info;
+
+/*
+ * Returns the handles. NULL with GR_ERR_INVALID_VALUE if `context` is NULL.
+ *
+ * Valid    until gr_cuda_context_free()
+ */
+GR_API const gr_cuda_context_info *gr_cuda_context_get_info(const gr_cuda_context *context);
 
 /*
  * Waits for the stream and destroys it, unless the context was reset, restores the context that was

@@ -547,9 +547,10 @@ class cuda_context : public owner<gr_cuda_context>
 {
 public:
     using owner::owner;
-    /* The fields of gr_cuda_context. Do not call these functions on an empty object. */
-    CUcontext handle() const noexcept { return get()->context; }
-    CUstream stream() const noexcept { return get()->stream; }
+    /* gr_cuda_context_get_info(), and its fields. */
+    const gr_cuda_context_info &info() const { return *must(gr_cuda_context_get_info(held())); }
+    CUcontext handle() const { return info().context; }
+    CUstream stream() const { return info().stream; }
 };
 
 #ifdef GR_EGL_H

@@ -34,10 +34,7 @@ static inline CUresult gr_event_finish(CUevent event)
  */
 CUresult gr_stream_finish(CUstream stream);
 
-/*
- * Whether two handles name the same stream. CU_STREAM_PER_THREAD is a different stream in each
- * thread.
- */
+/* Whether two handles are one stream. CU_STREAM_PER_THREAD is another one in each thread. */
 static inline bool gr_stream_is_same(CUstream a, CUstream b)
 {
     return a == b && a != CU_STREAM_PER_THREAD;

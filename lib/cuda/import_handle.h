@@ -54,10 +54,7 @@ static inline const struct gr_handle_rule *gr_handle_find(const struct gr_handle
     return NULL;
 }
 
-/*
- * The names for messages: the driver's import call, and fields and nouns of grinterop's
- * description.
- */
+/* The names for messages: the driver's import call, and fields and nouns of the description. */
 struct gr_handle_import {
     const char *driver_call; /* such as "cuImportExternalMemory" */
     const char *nvsci_field; /* such as "nvscibuf" */

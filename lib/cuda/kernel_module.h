@@ -19,10 +19,7 @@ bool gr_kernels_are_there(void);
  */
 gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel);
 
-/*
- * Unloads the module that gr_kernel_find() loaded. `alive`: the CUDA context still exists and is
- * current.
- */
+/* Unloads the module of gr_kernel_find(). `alive`: the CUDA context exists and is current. */
 void gr_kernels_unload(CUmodule *module, bool alive);
 
 #endif

@@ -55,10 +55,7 @@ static bool is_same(const struct gr_stream_use *use, CUstream stream, CUcontext 
     return use->stream == stream && use->of == of && stream != CU_STREAM_PER_THREAD;
 }
 
-/*
- * Records an event after the stream's work so far, or waits if recording fails. `context` is
- * current.
- */
+/* Records an event after the stream's work so far, or waits if that fails. `context` is current. */
 static void record_in(struct gr_stream_use *use, CUcontext context)
 {
     const struct gr_driver_api *cu = gr_driver();

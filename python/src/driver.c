@@ -99,6 +99,7 @@ PyTypeObject *context_type;
 typedef struct context_object {
     OBJECT_HEAD
     gr_cuda_context *context; /* NULL: closed */
+    const gr_cuda_context_info *info;
     int device;
     unsigned long thread; /* The thread that created the context and must close it. */
 } context_object;
@@ -118,6 +119,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     }
     self->context = context;
+    self->info = gr_cuda_context_get_info(context);
     self->device = device;
     self->thread = PyThread_get_thread_ident();
     return (PyObject *)self;
@@ -168,14 +170,18 @@ static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
     return Py_NewRef(Py_None);
 }
 
-OPEN_OF(gr_cuda_context, context_object, context, "CudaContext")
+static const gr_cuda_context_info *info_of(PyObject *object)
+{
+    const context_object *self = (const context_object *)object;
+    return open_or_fail(self->context, "CudaContext") ? self->info : NULL;
+}
 
 bool context_stream(PyObject *self, CUstream *stream)
 {
-    gr_cuda_context *context = open_of(self);
-    if (context)
-        *stream = context->stream;
-    return context;
+    const gr_cuda_context_info *info = info_of(self);
+    if (info)
+        *stream = info->stream;
+    return info;
 }
 
 static PyObject *stream_pair(PyObject *self, PyObject *Py_UNUSED(none))
@@ -186,30 +192,29 @@ static PyObject *stream_pair(PyObject *self, PyObject *Py_UNUSED(none))
                                          : NULL;
 }
 
-#define HANDLE(member)                                                                             \
-    (open_of(self) ? PyLong_FromVoidPtr(((context_object *)self)->context->member) : NULL)
+#define HANDLE(member) (info_of(self) ? PyLong_FromVoidPtr(info_of(self)->member) : NULL)
 
 PROPERTY(stream, HANDLE(stream))
 PROPERTY(handle, HANDLE(context))
 
 static PyObject *call_sync(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    gr_cuda_context *context = open_of(self);
-    const struct gr_driver_api *cuda = context ? gr_driver_functions() : NULL;
+    const gr_cuda_context_info *info = info_of(self);
+    const struct gr_driver_api *cuda = info ? gr_driver_functions() : NULL;
     CUresult result;
     if (!cuda)
-        return context ? fail() : NULL;
-    WITHOUT_GIL(result = cuda->StreamSynchronize(context->stream));
+        return info ? fail() : NULL;
+    WITHOUT_GIL(result = cuda->StreamSynchronize(info->stream));
     return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, "cuStreamSynchronize");
 }
 
 static PyObject *text_of_context(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    const gr_cuda_context *context = open_of(self);
-    return context ? PyUnicode_FromFormat("device=%d handle=%p stream=%p",
-                                          ((context_object *)self)->device,
-                                          (void *)context->context, (void *)context->stream)
-                   : NULL;
+    const gr_cuda_context_info *info = info_of(self);
+    return info ? PyUnicode_FromFormat("device=%d handle=%p stream=%p",
+                                       ((context_object *)self)->device, (void *)info->context,
+                                       (void *)info->stream)
+                : NULL;
 }
 
 GUARDED_ONE(call_sync)

@@ -212,7 +212,8 @@ impl CudaContext {
     }
 
     pub fn stream(&self) -> Stream<'_> {
-        Stream { raw: unsafe { self.raw.as_ref() }.stream, lives: PhantomData }
+        let info = unsafe { &*sys::gr_cuda_context_get_info(self.as_ptr()) };
+        Stream { raw: info.stream, lives: PhantomData }
     }
 }
 

@@ -430,12 +430,21 @@ extern "C" {
     ) -> *const ::core::ffi::c_void;
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[repr(align(8))]
+#[derive(Debug, Default, Copy, Clone)]
 pub struct gr_cuda_context {
+    pub _bindgen_opaque_blob: [u64; 2usize],
+}
+extern "C" {
+    pub fn gr_cuda_context_create(device: ::std::os::raw::c_int) -> *mut gr_cuda_context;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gr_cuda_context_info {
     pub context: CUcontext,
     pub stream: CUstream,
 }
-impl Default for gr_cuda_context {
+impl Default for gr_cuda_context_info {
     fn default() -> Self {
         let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -445,7 +454,8 @@ impl Default for gr_cuda_context {
     }
 }
 extern "C" {
-    pub fn gr_cuda_context_create(device: ::std::os::raw::c_int) -> *mut gr_cuda_context;
+    pub fn gr_cuda_context_get_info(context: *const gr_cuda_context)
+        -> *const gr_cuda_context_info;
 }
 extern "C" {
     pub fn gr_cuda_context_free(context: *mut gr_cuda_context);

@@ -227,12 +227,15 @@ TEST(a_created_context_is_current_until_it_is_freed)
         CUcontext before = i ? second : NULL;
         CU(CtxSetCurrent(before));
         gr_cuda_context *context = must_make(gr_cuda_context_create(0));
-        ck_assert_ptr_eq(current_context(), context->context);
+        const gr_cuda_context_info *info = must_make(gr_cuda_context_get_info(context));
+        ck_assert_ptr_eq(info, (const void *)context); /* programs for 0.2.0 read the same fields */
+        ck_assert_ptr_eq(current_context(), info->context);
         ck_assert_ptr_eq(current_context(), fx.context);
-        CU(StreamGetFlags(context->stream, &flags));
+        CU(StreamGetFlags(info->stream, &flags));
         ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
         gr_cuda_context_free(context);
         ck_assert_ptr_eq(current_context(), before);
+        assert_null_invalid(gr_cuda_context_get_info(context), "not a live CUDA context");
         gr_clear_error();
         gr_cuda_context_free(context);
         assert_error(GR_ERR_INVALID_VALUE, 0, "gr_cuda_context_free was given");

@@ -285,7 +285,7 @@ static bool run_context(void)
     CU(DeviceGetUuid(&uuid, fx.device));
     CU(CtxSetCurrent(NULL));
     gr_cuda_context *context = gr_cuda_context_create(fixture_cuda_device());
-    bool good = done(context && context->context && context->stream);
+    bool good = done(context && gr_cuda_context_get_info(context)->stream);
     gr_cuda_context_free(context);
     CU(CtxSetCurrent(fx.context));
     return good && ok(gr_cuda_find_device((const unsigned char *)uuid.bytes, &device)) &&

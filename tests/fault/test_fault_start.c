@@ -92,7 +92,8 @@ static bool start_tensor(void)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
-    gr_tensor *tensor = context ? gr_tensor_create(&desc, context->stream) : NULL;
+    gr_tensor *tensor =
+        context ? gr_tensor_create(&desc, gr_cuda_context_get_info(context)->stream) : NULL;
     gr_tensor_free(tensor);
     gr_tensor_collect(GR_WAIT_FOREVER); /* a tensor whose free was deferred ends with its context */
     return tensor;

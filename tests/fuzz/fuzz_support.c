@@ -192,7 +192,7 @@ void fuzz_cuda_set_up(void)
     context = gr_cuda_context_create(0);
     FUZZ_CHECK(context);
     fuzz_cuda.cu = gr_cuda();
-    fuzz_cuda.stream = context->stream;
+    fuzz_cuda.stream = gr_cuda_context_get_info(context)->stream;
     settle(); /* opens the descriptors that stay open */
 }
 

@@ -109,7 +109,7 @@ bool try_open(struct trial *t, struct try_side *side)
     side->context = t->cu ? gr_cuda_context_create(side->device) : NULL;
     if (!side->context)
         return try_error(t);
-    side->stream = side->context->stream;
+    side->stream = gr_cuda_context_get_info(side->context)->stream;
     side->copy = load_kernel(t);
     return try_cuda_fine(t, t->cu->MemAlloc(&side->memory, TRY_BUFFER_BYTES), "cuMemAlloc");
 }

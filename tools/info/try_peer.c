@@ -11,7 +11,8 @@
 
 static bool make_current(struct trial *t, const struct try_side *side)
 {
-    return try_cuda_fine(t, t->cu->CtxSetCurrent(side->context->context), "cuCtxSetCurrent");
+    return try_cuda_fine(t, t->cu->CtxSetCurrent(gr_cuda_context_get_info(side->context)->context),
+                         "cuCtxSetCurrent");
 }
 
 /* Permits the GPU `from` to access the memory of the GPU `to`. */
@@ -20,7 +21,7 @@ static bool let_reach(struct trial *t, const struct try_side *from, const struct
     say_step("cuCtxEnablePeerAccess()");
     if (!make_current(t, from))
         return false;
-    CUresult result = t->cu->CtxEnablePeerAccess(to->context->context, 0);
+    CUresult result = t->cu->CtxEnablePeerAccess(gr_cuda_context_get_info(to->context)->context, 0);
     return result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED ||
            try_cuda_fine(t, result, "cuCtxEnablePeerAccess");
 }
@@ -34,8 +35,9 @@ static bool write_to(struct trial *t, const struct try_side *from, const struct 
         return false;
     if (t->by_kernel && from->copy)
         return try_launch(t, from, to->memory, from->memory, size);
-    copied = t->cu->MemcpyPeerAsync(to->memory, to->context->context, from->memory,
-                                    from->context->context, size, from->stream);
+    copied = t->cu->MemcpyPeerAsync(to->memory, gr_cuda_context_get_info(to->context)->context,
+                                    from->memory, gr_cuda_context_get_info(from->context)->context,
+                                    size, from->stream);
     return try_cuda_fine(t, copied, "cuMemcpyPeerAsync");
 }
 

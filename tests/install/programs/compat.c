@@ -38,7 +38,7 @@ int main(void)
     glGenBuffers(1, &name);
     glBindBuffer(GL_ARRAY_BUFFER, name);
     glBufferData(GL_ARRAY_BUFFER, sizeof(bytes), NULL, GL_DYNAMIC_DRAW);
-    fill(name, context->stream);
+    fill(name, gr_cuda_context_get_info(context)->stream);
     glGetBufferSubData(GL_ARRAY_BUFFER, 0, sizeof(bytes), bytes);
     check_bytes(bytes, sizeof(bytes), filled);
     return 0;

@@ -24,7 +24,7 @@ static void *produce(void *user)
     gr_ring *ring = user;
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the producer's CUDA context");
-    CUstream stream = context->stream;
+    CUstream stream = gr_cuda_context_get_info(context)->stream;
     for (int i = 1; i <= FRAMES; i++) {
         const gr_slot *slot;
         check(gr_ring_acquire_write(ring, stream, &slot, 1, 10000) == GR_OK, "a free slot");

@@ -12,7 +12,7 @@ int main(void)
     check(context, "the CUDA context");
     GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
     check(egl, "the OpenGL context");
-    glBindTexture(GL_TEXTURE_2D, paint(context->stream));
+    glBindTexture(GL_TEXTURE_2D, paint(gr_cuda_context_get_info(context)->stream));
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
     check_bytes(bytes, sizeof(bytes), painted);
     return 0;

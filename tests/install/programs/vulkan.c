@@ -75,7 +75,7 @@ int main(void)
     const VkCommandPoolCreateInfo create = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                             .queueFamilyIndex = vk->graphics_family};
     check(!vkCreateCommandPool(vk->device, &create, NULL, &pool), "a command pool");
-    frame(both, record(vk->device, pool, both), context->stream, bytes);
+    frame(both, record(vk->device, pool, both), gr_cuda_context_get_info(context)->stream, bytes);
     check_bytes(bytes, SIZE, filled);
     vkQueueWaitIdle(vk->graphics);
     vkDestroyCommandPool(vk->device, pool, NULL);
