@@ -81,20 +81,14 @@ GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
 
 /* ---- A context and a stream ------------------------------------------------------------------ */
 
-/* Internal to gr_cuda_context. */
-#ifdef __GNUC__
-#define GR_OLD_FIELD_ __attribute__((deprecated("call gr_cuda_context_get_info()")))
-#else
-#define GR_OLD_FIELD_
-#endif
-
 /*
- * A retained primary context, and a stream in it: gr_cuda_context_get_info(). Programs for 0.2.0
- * read the fields, which stay for them.
+ * A retained primary context, and a stream in it: gr_cuda_context_get_info(). The fields are for
+ * programs that were written for 0.2.0. They are not marked as deprecated, because -Werror would
+ * then break the builds of these programs.
  */
 typedef struct gr_cuda_context {
-    CUcontext context GR_OLD_FIELD_;
-    CUstream stream GR_OLD_FIELD_;
+    CUcontext context;
+    CUstream stream;
 } gr_cuda_context;
 
 /*

@@ -50,11 +50,11 @@
  *           if other buffers were not released, may return the pointer of a released gr_buffer
  *           again. A second free or release of such a pointer then ends the new object.
  * Streams   Every call names its CUDA stream. NULL is an error, as it is often a forgotten
- * argument; 0 in Python is GR_STREAM_LEGACY, since PyTorch and CuPy return 0 for their default
- *           stream. For a default stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream
- *           must belong to the CUDA context of the resource and live until everything mapped on it
- *           is released. The NVIDIA driver may crash if the stream was destroyed. The software
- *           driver refuses a destroyed stream; then release the buffer in another stream.
+ *           argument; 0 in Python is GR_STREAM_LEGACY, since PyTorch and CuPy return 0 for their
+ *           default stream. For a default stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The
+ *           stream must belong to the CUDA context of the resource and live until everything mapped
+ *           on it is released. The NVIDIA driver may crash if the stream was destroyed. The
+ *           software driver refuses it; then release the buffer in another stream.
  * CUDA      A resource remembers the CUDA context that was current at its creation, or, if none was
  *           current, the primary context of the device that draws. Every call makes this context
  *           current and restores the caller's context. The context must outlive the resource: after
