@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# test_csharp.sh: csharp/Native.cs is that of docs/api.json, and the example runs, by mono.
+# test_csharp.sh: the declarations that make-native makes compile, and the example runs, by mono.
 
 suite=csharp
 # shellcheck source=tests/support/cases.sh
@@ -12,8 +12,8 @@ export LD_LIBRARY_PATH="$built_in/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 enter_work_folder
 check "Native.cs is made" 0 python3 "$source/csharp/make-native"
-cmp out "$source/csharp/Native.cs" >err || fail "csharp/make-native >csharp/Native.cs"
-check "it compiles" 0 mcs -warnaserror -unsafe -out:picture.exe "$source"/csharp/*.cs
+mv out Native.cs && cp "$source/csharp/Picture.cs" .
+check "it compiles" 0 mcs -warnaserror -unsafe -out:picture.exe Native.cs Picture.cs
 check "floats become bytes" 0 mono picture.exe
 echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
 [ $failures = 0 ]
