@@ -96,6 +96,15 @@ static void raise_error(GLenum error)
     }
 }
 
+unsigned int gl_errors_end(struct gl_saved *saved)
+{
+    const GLenum error = gl_errors_take(), before = (GLenum)saved->value[GL_STATE_ERRORS];
+    saved->states &= ~GL_SAVE(ERRORS);
+    if (before != GL_NO_ERROR)
+        raise_error(before);
+    return error;
+}
+
 gr_status gl_errors_check_lost(void)
 {
     const GLenum error = gl_errors_take();

@@ -103,6 +103,10 @@ void gl_bind_renderbuffer(struct gl_saved *saved, unsigned int name);
  */
 unsigned int gl_errors_take(void);
 
+/* Returns the error since GL_SAVE(ERRORS), which `saved` has, and restores it as gl_restore() does.
+ */
+unsigned int gl_errors_end(struct gl_saved *saved);
+
 /* Fails if the context is lost. Call this function after an implausible result from OpenGL. */
 gr_status gl_errors_check_lost(void);
 

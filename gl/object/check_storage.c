@@ -215,15 +215,3 @@ gr_status gl_object_check_unlocked(gr_resource *resource)
                    "first, or map it persistently.",
                    gl_object_text(resource).text);
 }
-
-/* ---- Copies ---------------------------------------------------------------------------------- */
-
-gr_status gl_object_check_copied(const gr_resource *resource, size_t n, const char *gl_call,
-                                 const char *what)
-{
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        return GR_OK;
-    return GL_FAIL(error, gl_call, "OpenGL could not %s the bytes of %s%s.", what,
-                   gl_object_text(resource).text, n > 1 ? " or of another one in the batch" : "");
-}

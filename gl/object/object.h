@@ -186,13 +186,6 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
  */
 gr_status gl_object_check_unlocked(gr_resource *resource);
 
-/*
- * For n copies of objects, of which `resource` is the first: fails if OpenGL has reported an error
- * since GL_SAVE(ERRORS). `what` completes the sentence "OpenGL could not ... the bytes".
- */
-gr_status gl_object_check_copied(const gr_resource *resource, size_t n, const char *gl_call,
-                                 const char *what);
-
 /* Whether the storage still exists, for releases that copy. If not, logs that the data is lost. */
 bool gl_object_intact(const gr_resource *resource);
 

@@ -138,12 +138,15 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, bool read
             status = move(gl_of(resources[i]), read);
     if (status != GR_OK)
         return status;
-    status = gl_object_check_copied(resources[0], n, first->staging->kind->gl_calls,
-                                    read ? "read" : "take back");
-    for (size_t i = 0; i < n && status != GR_OK; i++)
+    const GLenum error = gl_errors_end(&before);
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    for (size_t i = 0; i < n; i++)
         if (gl_of(resources[i])->staging->chosen && resources[i]->is_image)
             gl_arrays_drop_scratch(gl_of(resources[i]), gl_of(resources[i])->staging->names);
-    return status;
+    return GL_FAIL(error, first->staging->kind->gl_calls, "OpenGL could not %s the bytes of %s%s.",
+                   read ? "read" : "take back", gl_object_text(resources[0]).text,
+                   n > 1 ? " or of another one in the batch" : "");
 }
 
 /*

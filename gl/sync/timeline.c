@@ -234,7 +234,7 @@ gr_status gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t
                                                          texture_count, textures, layouts);
     if (signal)
         glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
-    const GLenum error = gl_errors_take(); /* without the signal, CUDA would wait for ever */
+    const GLenum error = gl_errors_end(&before); /* without it, CUDA would wait for ever */
     const char *call = signal ? "glSignalSemaphoreEXT" : "glWaitSemaphoreEXT";
     return error == GL_NO_ERROR ? GR_OK
                                 : GL_FAIL(error, call,

@@ -94,7 +94,7 @@ static bool copy_by_shader(struct gl_shader *s, unsigned int from, unsigned int 
     GL_SAVED(before, GL_SAVE(ERRORS));
     const bool done = !gl_renders_conditionally(s) && gl_shader_can_run(s) &&
                       dispatch(s, from, to, own, offset, size);
-    return gl_errors_take() == GL_NO_ERROR && done;
+    return gl_errors_end(&before) == GL_NO_ERROR && done;
 }
 
 void gl_buffer_copy(struct gl_shader *shader, unsigned int from, unsigned int to, unsigned int own,

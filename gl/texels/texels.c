@@ -92,7 +92,7 @@ static bool move_by_shader(const struct gl_texel_move *m, const struct gl_texel_
     bool done = !gl_renders_conditionally(m->shader) && gl_shader_can_run(m->shader);
     for (size_t i = 0; i < n && done; i++)
         done = gl_texels_accessible(s[i].name, s[i].level) && copy_layers(m, &s[i]);
-    return gl_errors_take() == GL_NO_ERROR && done;
+    return gl_errors_end(&before) == GL_NO_ERROR && done;
 }
 
 void gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
