@@ -118,8 +118,10 @@ static gr_status check_staging(struct fetch *f)
     GR_TRY(gr_resource_check_given(f->given));
     GR_TRY(check_buffer(f->given, "staging"));
     f->staging = f->given;
-    GR_TRY(gr_use_check(&f->use, f->entered)); /* which skips shared storage */
-    return gl_object_check_storage(&f->given, 1, f->stream);
+    f->use.here = gl_context_identical(&gl_of(f->given)->context, f->context);
+    GR_TRY(gr_use_check(&f->use, f->entered));
+    /* which has checked the storage of objects that have staging buffers */
+    return gl_of(f->given)->staging ? GR_OK : gl_object_check_storage(&f->given, 1, f->stream);
 }
 
 static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
@@ -333,7 +335,7 @@ static gr_status find_parts(struct fetch *f)
     }
     if (f->given)
         return GR_OK;
-    f->use.held = true;
+    f->use.held = f->use.here = true;
     f->staging = gl_kept_staging(f->context, end, f->stream);
     return f->staging ? gr_use_check(&f->use, f->entered) : gr_last_error()->status;
 }
@@ -350,8 +352,7 @@ static gr_status check_size(const struct fetch *f, const char *name)
                    end, gr_s(end));
 }
 
-/* Finds the parts, lets OpenGL write the attachments to the staging buffer, and converts them to
- * the tensors. */
+/* Lets OpenGL write the attachments to the staging buffer, and converts them to the tensors. */
 static gr_status fetch_parts(struct fetch *f)
 {
     struct gr_attachment attachments[GR_MOST_ATTACHMENTS];
@@ -399,12 +400,12 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
     GR_ENTERED entered = 0;
     struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream};
     struct gl_context context;
+    f.context = &context;
     f.entered = &entered;
     f.use =
         (struct gr_use){.resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
     GR_TRY(begin(&context));
     GR_TRY(take(&f, tensors, options, n));
-    f.context = &context;
     return run(&f, fetch_parts);
 }
 

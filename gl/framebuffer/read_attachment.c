@@ -87,8 +87,7 @@ static GLenum point_of(unsigned int mask, unsigned int format)
     return mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
 }
 
-/* Selects the attachment, if it has colours, for reads of its framebuffer. `saved` has the state.
- */
+/* Selects the attachment, if it has colours, for reads of the framebuffer. */
 static void select_attachment(const struct gl_attachment *a, const struct gl_saved *saved)
 {
     if (a->mask == GL_COLOR_BUFFER_BIT && (GLenum)saved->value[GL_STATE_READ_BUFFER] != a->name)

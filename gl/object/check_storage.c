@@ -204,10 +204,10 @@ static bool is_locked(const struct gl_resource *r)
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
-gr_status gl_object_check_unlocked(gr_resource *resource)
+gr_status gl_object_check_unlocked(gr_resource *resource, bool exists)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (!is_same(r) || !is_locked(r))
+    if (!(exists || is_same(r)) || !is_locked(r))
         return GR_OK;
     GR_TRY(gl_errors_check_lost());
     return gr_fail(GR_ERR_STATE,

@@ -183,8 +183,9 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
 
 /*
  * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.
+ * `exists`: gl_object_check_storage() was just called.
  */
-gr_status gl_object_check_unlocked(gr_resource *resource);
+gr_status gl_object_check_unlocked(gr_resource *resource, bool exists);
 
 /* Whether the storage still exists, for releases that copy. If not, logs that the data is lost. */
 bool gl_object_intact(const gr_resource *resource);

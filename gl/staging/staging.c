@@ -91,12 +91,12 @@ static bool is_copied_by_map(const struct gl_resource *r)
     return is_read(r) || is_settled_first(r);
 }
 
-/* Checks the chosen resources. */
-static gr_status check_unlocked(gr_resource *const resources[], size_t n)
+/* Checks the chosen resources; `exist` as for gl_object_check_unlocked(). */
+static gr_status check_unlocked(gr_resource *const resources[], size_t n, bool exist)
 {
     for (size_t i = 0; i < n; i++)
         if (!resources[i]->is_image && ((const struct gl_resource *)resources[i])->staging->chosen)
-            GR_TRY(gl_object_check_unlocked(resources[i]));
+            GR_TRY(gl_object_check_unlocked(resources[i], exist));
     return GR_OK;
 }
 
@@ -104,7 +104,7 @@ static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstre
 {
     /* A CUDA registration keeps immutable storage alive, but these transports do not. */
     GR_TRY(gl_object_check_storage(resources, n, stream));
-    return choose(resources, n, is_copied_by_map) ? check_unlocked(resources, n) : GR_OK;
+    return choose(resources, n, is_copied_by_map) ? check_unlocked(resources, n, true) : GR_OK;
 }
 
 /* ---- Copies by OpenGL ------------------------------------------------------------------------ */
@@ -299,7 +299,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 {
     const struct gl_staging_kind *kind = kind_of(resources);
     const bool writes = choose(resources, n, is_written);
-    GR_TRY(check_unlocked(resources, n));
+    GR_TRY(check_unlocked(resources, n, false));
     if (kind->select)
         GR_TRY(kind->select(resources, n));
     gr_status status = leave_cuda(resources, n, stream);
@@ -330,7 +330,7 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     if (!choose(resources, n, is_owed))
         return GR_OK;
     GR_ENTER(&resources[0]->context);
-    GR_TRY(check_unlocked(resources, n));
+    GR_TRY(check_unlocked(resources, n, false));
     return write_objects(resources, n);
 }
 
@@ -354,7 +354,7 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
         if (is_read_ahead((const struct gl_resource *)resources[i]))
             GR_TRY(gl_object_check_storage(resources + i, 1, NULL));
     const bool ahead = choose(resources, n, is_read_ahead);
-    GR_TRY(check_unlocked(resources, n));
+    GR_TRY(check_unlocked(resources, n, false));
     GR_ENTER(&resources[0]->context);
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++) {

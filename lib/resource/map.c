@@ -100,7 +100,8 @@ static gr_status check_free(struct gr_use *use)
     for (size_t i = 0, length; i < use->n; i += length) {
         length = run_at(use, i);
         use->one_run = use->one_run || length == use->n;
-        GR_TRY(gr_resource_check_thread(resources[i]));
+        if (!use->here)
+            GR_TRY(gr_resource_check_thread(resources[i]));
         GR_TRY(resources[i]->backend->check_storage(resources + i, length, use->stream));
     }
     return GR_OK;

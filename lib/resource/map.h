@@ -21,6 +21,7 @@ struct gr_use {
     gr_buffer **buffers; /* gr_use_map() writes the n mappings here */
     /* the library or a ring holds the resources, or the caller's references were checked */
     bool held;
+    bool here; /* the caller has checked that the graphics API can use them on this thread */
     /* written by gr_use_check(): the resources are one run (backend.h), apart from its length */
     bool one_run;
 };
