@@ -207,7 +207,8 @@ static bool query_object(struct gl_attachment *a, int type, const struct gl_cont
         a->face = (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE);
         a->layered = query(a, GL_FRAMEBUFFER_ATTACHMENT_LAYERED);
     }
-    const struct gl_level size = gl_image_level(a->object, a->target->target, a->level, context);
+    const struct gl_level size =
+        gl_image_level(a->object, a->target->target, a->level, context, true);
     a->internal = size.internal;
     a->width = size.width;
     /* the layers of a 1D array have one row each, but its height is their number */

@@ -108,7 +108,7 @@ GR_NOINLINE static gr_status check_image(const struct gl_resource *r)
 {
     if (r->arrays && r->base.image.levels > 1)
         return check_levels(r);
-    const struct gl_level now = gl_image_level(r->name, r->target->target, 0, &r->context);
+    const struct gl_level now = gl_image_level(r->name, r->target->target, 0, &r->context, false);
     return check_level(r, &now);
 }
 

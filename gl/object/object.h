@@ -148,9 +148,12 @@ void gl_image_storage(unsigned int name, unsigned int target, const struct gl_co
 /* Queries the components of level 0. */
 void gl_image_stored(unsigned int name, unsigned int target, struct gl_stored *stored);
 
-/* Queries one level. Level 0 is enough to detect that the storage was replaced. */
+/*
+ * Queries one level. Level 0 is enough to detect that the storage was replaced. `attached`: the
+ * target was queried just now, and `depth` and `samples` are not needed.
+ */
 struct gl_level gl_image_level(unsigned int name, unsigned int target, int level,
-                               const struct gl_context *context);
+                               const struct gl_context *context, bool attached);
 
 /* ---- Operations of struct gr_backend --------------------------------------------------------- */
 

@@ -45,8 +45,11 @@ bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-/* Queries a level of the object `name`, or of the one that is bound to `part` if `name` is 0. */
-static struct gl_level query_level(GLuint name, GLenum part, GLint level)
+/*
+ * Queries a level of the object `name`, or of the one that is bound to `part` if `name` is 0;
+ * `whole`: also its samples and depth.
+ */
+static struct gl_level query_level(GLuint name, GLenum part, GLint level, bool whole)
 {
     static const GLenum queries[][2] = {
         {GL_TEXTURE_WIDTH, GL_RENDERBUFFER_WIDTH},
@@ -56,7 +59,7 @@ static struct gl_level query_level(GLuint name, GLenum part, GLint level)
         {GL_TEXTURE_DEPTH, GL_NONE}};
     const bool renderbuffer = part == GL_RENDERBUFFER;
     GLint v[5] = {0, 0, 0, 0, renderbuffer};
-    for (int i = 0; i < (renderbuffer ? 4 : 5) && (i == 0 || v[0]); i++) {
+    for (int i = 0; i < (!whole ? 3 : renderbuffer ? 4 : 5) && (i == 0 || v[0]); i++) {
         const GLenum query = queries[i][renderbuffer];
         if (renderbuffer && name)
             glGetNamedRenderbufferParameteriv(name, query, &v[i]);
@@ -88,17 +91,20 @@ static GLenum first_part(GLenum target)
 
 /* Without a binding, OpenGL does not say which face of a cube it describes. */
 struct gl_level gl_image_level(unsigned int name, unsigned int target, int level,
-                               const struct gl_context *context)
+                               const struct gl_context *context, bool attached)
 {
     const bool renderbuffer = target == GL_RENDERBUFFER;
-    if (renderbuffer ? context->direct
-                     : target != GL_TEXTURE_CUBE_MAP && gl_direct_target(name, context) == target)
-        return query_level(name, target, level);
+    if (renderbuffer                    ? context->direct
+        : target == GL_TEXTURE_CUBE_MAP ? false
+        : attached                      ? context->tells_targets
+                                        : gl_direct_target(name, context) == target)
+        return query_level(name, target, level, !attached);
     GL_SAVED(before, 0);
     if (renderbuffer)
         gl_bind_renderbuffer(&before, name);
-    return renderbuffer || bind(target, name, &before) ? query_level(0, first_part(target), level)
-                                                       : (struct gl_level){0, 0, 0, 0, 0};
+    return renderbuffer || bind(target, name, &before)
+               ? query_level(0, first_part(target), level, !attached)
+               : (struct gl_level){0, 0, 0, 0, 0};
 }
 
 /* The queries of a component's bits and type. Red excludes luminance, intensity and depth. */
@@ -157,12 +163,12 @@ static bool same(const struct gl_level *a, const struct gl_level *b)
 
 static const char *check_faces(GLint level)
 {
-    struct gl_level first = query_level(0, GL_TEXTURE_CUBE_MAP_POSITIVE_X, level);
+    struct gl_level first = query_level(0, GL_TEXTURE_CUBE_MAP_POSITIVE_X, level, true);
     if (first.width != first.height)
         return "its faces are not square";
     for (GLenum face = GL_TEXTURE_CUBE_MAP_NEGATIVE_X; face <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z;
          face++) {
-        struct gl_level other = query_level(0, face, level);
+        struct gl_level other = query_level(0, face, level, true);
         if (!same(&first, &other))
             return "its six faces do not have the same size and format";
     }
@@ -181,7 +187,8 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
     const unsigned most =
         gr_whole_chain((size_t)base->width, (size_t)base->height, is_3d ? (size_t)base->depth : 1);
     for (unsigned level = 0; level < most && !storage->incomplete; level++) {
-        struct gl_level found = query_level(0, first_part(target), (GLint)level), expected = *base;
+        struct gl_level found = query_level(0, first_part(target), (GLint)level, true),
+                        expected = *base;
         expected.width = (int)gr_level_extent((size_t)base->width, level);
         expected.height = (int)gr_level_extent((size_t)base->height, level);
         if (is_3d)
@@ -216,7 +223,7 @@ void gl_image_storage(unsigned int name, unsigned int target, const struct gl_co
                       struct gl_image_storage *storage)
 {
     memset(storage, 0, sizeof(*storage));
-    storage->base = gl_image_level(name, target, 0, context);
+    storage->base = gl_image_level(name, target, 0, context, false);
     if (storage->base.width == 0 || target == GL_RENDERBUFFER) {
         storage->levels = storage->base.width ? 1 : 0;
         return;
