@@ -28,7 +28,7 @@ struct gl_shader {
     struct gl_deferred left; /* with the context; in the list of deferred objects after the end */
     struct gl_shader *next;
     unsigned users;
-    bool kept, usable;
+    bool kept, usable, is_fast;
     bool bytes_tried; /* `bytes` was created, or cannot be */
     bool counted;     /* OpenGL has queries that count the invocations of compute shaders */
     unsigned int program, sampler, query;

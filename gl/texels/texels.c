@@ -47,11 +47,12 @@ int gl_texels_parameter(unsigned int texture, unsigned int name)
 bool gl_texels_accessible(unsigned int texture, int level)
 {
     const GLint base = gl_texels_parameter(texture, GL_TEXTURE_BASE_LEVEL);
-    const GLint filter = gl_texels_parameter(texture, GL_TEXTURE_MIN_FILTER);
     if (level < base || level > gl_texels_parameter(texture, GL_TEXTURE_MAX_LEVEL))
         return false;
-    return gl_texels_parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT) ||
-           (level == base && (filter == GL_NEAREST || filter == GL_LINEAR));
+    if (gl_texels_parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT))
+        return true;
+    const GLint filter = gl_texels_parameter(texture, GL_TEXTURE_MIN_FILTER);
+    return level == base && (filter == GL_NEAREST || filter == GL_LINEAR);
 }
 
 /* ---- By the shader --------------------------------------------------------------------------- */
