@@ -89,9 +89,10 @@ static bool get_image(struct gl_shader_bindings *b, const struct gl_shader_bindi
 
 bool gl_shader_bindings_get(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
 {
-    *b = (struct gl_shader_bindings){
-        .uses = ours->uses, .unit = ours->unit, .is_multisample = ours->is_multisample};
-    glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
+    *b = (struct gl_shader_bindings){.uses = ours->uses,
+                                     .unit = ours->unit,
+                                     .is_multisample = ours->is_multisample,
+                                     .program = ours->program_before};
     for (unsigned i = 0; i < count_buffers(b); i++)
         if (!get_buffer(b, i, ours))
             return false;

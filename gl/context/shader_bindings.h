@@ -33,7 +33,8 @@ struct gl_shader_bindings {
     struct {
         int name, level, layered, layer, access, format;
     } image;
-    /* the objects of grinterop; unused in saved bindings */
+    /* the current program of the application, and the objects of grinterop; unused in saved ones */
+    int program_before;
     int own_buffer;
     unsigned int own_textures[2 * GL_SHADER_TEXTURES];
 };

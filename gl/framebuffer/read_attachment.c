@@ -226,7 +226,7 @@ static bool read_by_shader(const struct gl_attachment_read *r, unsigned int *err
                               .pixel = r->pixel,
                               .buffer = r->buffer,
                               .offset = r->offset};
-    const bool done = gl_shader_can_run(r->shader) && can_write(r) &&
+    const bool done = gl_shader_can_run(r->shader, &c.program) && can_write(r) &&
                       (is_readable(a) ? copy(r, &c) : copy_strips(r, &c, error));
     const GLenum last = gl_errors_take();
     if (*error == GL_NO_ERROR)

@@ -54,21 +54,17 @@ void gl_buffer_shader_prepare(struct gl_shader *s)
     }
 }
 
-static GLuint groups_for(size_t words)
-{
-    const size_t groups = (words / 4 + GROUP - 1) / GROUP;
-    return groups > MOST_GROUPS ? MOST_GROUPS : groups ? (GLuint)groups : 1;
-}
-
 /* False: a binding of the application could not be restored, and nothing was copied. */
 static bool dispatch(const struct gl_shader *s, unsigned int from, unsigned int to,
-                     unsigned int own, size_t offset, size_t size)
+                     unsigned int own, int program, size_t offset, size_t size)
 {
-    const size_t before = offset % (size_t)s->alignment;
+    const size_t before = offset % (size_t)s->alignment,
+                 groups = (size / 16 + GROUP - 1) / GROUP; /* blocks of four words */
     const int64_t start = (int64_t)(offset - before), all = (int64_t)(before + size);
     const struct gl_shader_bindings ours = {
         .uses = GL_SHADER_BUFFER,
         .program = (GLint)s->bytes,
+        .program_before = program,
         .buffers = {{(GLint)from, start, all}, {(GLint)to, start, all}},
         .own_buffer = (GLint)own};
     GL_SAVED(saved, 0);
@@ -77,7 +73,7 @@ static bool dispatch(const struct gl_shader *s, unsigned int from, unsigned int 
         return false;
     gl_shader_bindings_set(&ours);
     glProgramUniform2ui(s->bytes, 0, (GLuint)(before / 4), (GLuint)(size / 4));
-    glDispatchCompute(groups_for(size / 4), 1, 1);
+    glDispatchCompute(groups > MOST_GROUPS ? MOST_GROUPS : groups ? (GLuint)groups : 1, 1, 1);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     return true;
 }
@@ -92,8 +88,9 @@ static bool copy_by_shader(struct gl_shader *s, unsigned int from, unsigned int 
     if (!s->bytes)
         return false;
     GL_SAVED(before, GL_SAVE(ERRORS));
-    const bool done = !gl_renders_conditionally(s) && gl_shader_can_run(s) &&
-                      dispatch(s, from, to, own, offset, size);
+    int program;
+    const bool done = !gl_renders_conditionally(s) && gl_shader_can_run(s, &program) &&
+                      dispatch(s, from, to, own, program, offset, size);
     return gl_errors_end(&before) == GL_NO_ERROR && done;
 }
 

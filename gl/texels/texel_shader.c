@@ -387,13 +387,14 @@ static bool has_subroutines(GLint program)
     return false;
 }
 
-bool gl_shader_can_run(const struct gl_shader *shader)
+bool gl_shader_can_run(const struct gl_shader *shader, int *program)
 {
-    GLint program = 0, query = 0;
+    GLint query = 0;
     GLboolean feedback = GL_FALSE;
     glGetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &feedback);
-    glGetIntegerv(GL_CURRENT_PROGRAM, &program);
-    if (feedback || !can_be_used_again(program) || has_subroutines(program))
+    *program = 0;
+    glGetIntegerv(GL_CURRENT_PROGRAM, program);
+    if (feedback || !can_be_used_again(*program) || has_subroutines(*program))
         return false;
     if (shader->counted) /* a query of the application would count the invocations */
         glGetQueryiv(GL_COMPUTE_SHADER_INVOCATIONS, GL_CURRENT_QUERY, &query);
@@ -485,6 +486,7 @@ static struct gl_shader_bindings bindings_for(const struct gl_shader *s,
                                    .texture = (GLint)c->texture,
                                    .sampler = (GLint)s->sampler,
                                    .buffers = {{(GLint)c->buffer, (int64_t)offset, (int64_t)size}},
+                                   .program_before = c->program,
                                    .own_buffer = (GLint)c->buffer,
                                    .image = {(GLint)c->texture, c->level, GL_FALSE, c->layer,
                                              GL_READ_WRITE, (GLint)integer_formats[image]}};

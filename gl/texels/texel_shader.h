@@ -71,9 +71,9 @@ bool gl_renders_conditionally(const struct gl_shader *shader);
 
 /*
  * Whether the current state allows a dispatch that leaves no trace. The caller has checked
- * gl_renders_conditionally().
+ * gl_renders_conditionally(). Also returns the current program of the application.
  */
-bool gl_shader_can_run(const struct gl_shader *shader);
+bool gl_shader_can_run(const struct gl_shader *shader, int *program);
 
 /*
  * Finds or creates a texture that is at least as wide as the wanted one, and as high, or else has a
@@ -88,6 +88,7 @@ enum gl_texels_kind { GL_TEXELS_COLOUR, GL_TEXELS_DEPTH, GL_TEXELS_STENCIL };
 
 /* A copy of a rectangle of one layer of a level. */
 struct gl_texel_copy {
+    int program;   /* of gl_shader_can_run() */
     bool to_image; /* for colours only */
     enum gl_texels_kind kind;
     unsigned int texture;

@@ -58,9 +58,10 @@ bool gl_texels_accessible(unsigned int texture, int level)
 /* ---- By the shader --------------------------------------------------------------------------- */
 
 /* Copies the layers. */
-static bool copy_layers(const struct gl_texel_move *m, const struct gl_texel_source *s)
+static bool copy_layers(const struct gl_texel_move *m, const struct gl_texel_source *s, int program)
 {
-    struct gl_texel_copy copy = {.to_image = m->to_image,
+    struct gl_texel_copy copy = {.program = program,
+                                 .to_image = m->to_image,
                                  .texture = s->name,
                                  .level = s->level,
                                  .layer = s->layer,
@@ -90,9 +91,10 @@ static bool move_by_shader(const struct gl_texel_move *m, const struct gl_texel_
     if (!m->shader || !m->buffer || !gl_texels_suit_shader(s, n))
         return false;
     GL_SAVED(before, GL_SAVE(ERRORS)); /* those of earlier moves */
-    bool done = !gl_renders_conditionally(m->shader) && gl_shader_can_run(m->shader);
+    int program;
+    bool done = !gl_renders_conditionally(m->shader) && gl_shader_can_run(m->shader, &program);
     for (size_t i = 0; i < n && done; i++)
-        done = gl_texels_accessible(s[i].name, s[i].level) && copy_layers(m, &s[i]);
+        done = gl_texels_accessible(s[i].name, s[i].level) && copy_layers(m, &s[i], program);
     return gl_errors_end(&before) == GL_NO_ERROR && done;
 }
 
