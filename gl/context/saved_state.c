@@ -267,6 +267,10 @@ bool gl_save(struct gl_saved *saved, unsigned these)
 
 void gl_restore(struct gl_saved *saved)
 {
+    const unsigned framebuffers = GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER);
+    const bool one =
+        (saved->states & framebuffers) == framebuffers &&
+        saved->value[GL_STATE_READ_FRAMEBUFFER] == saved->value[GL_STATE_DRAW_FRAMEBUFFER];
     for (enum gl_state i = GL_STATES; saved->states && i-- > 0;) {
         if (!(saved->states >> i & 1))
             continue;
@@ -280,8 +284,10 @@ void gl_restore(struct gl_saved *saved)
             set_pixels(saved);
             break;
         case GL_STATE_READ_FRAMEBUFFER:
-        case GL_STATE_DRAW_FRAMEBUFFER:
-            glBindFramebuffer(target, value);
+        case GL_STATE_DRAW_FRAMEBUFFER: /* the first one */
+            glBindFramebuffer(one ? GL_FRAMEBUFFER : target, value);
+            if (one)
+                saved->states &= ~GL_SAVE(READ_FRAMEBUFFER);
             break;
         case GL_STATE_READ_BUFFER:
             glReadBuffer(value);
