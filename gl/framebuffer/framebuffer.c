@@ -235,6 +235,7 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
             "glEndConditionalRender().",
             gr_call);
     const gr_framebuffer_options *o = &p->options;
+    const struct gl_resource *staging = (const struct gl_resource *)f->staging;
     const struct gl_attachment_read read = {.context = f->context,
                                             .shader = conditional ? NULL : f->shader,
                                             .attachment = &p->attachment,
@@ -244,7 +245,8 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
                                             .height = (int)o->height,
                                             .pixel = (unsigned)(p->bytes / o->width / o->height),
                                             .buffer = f->name,
-                                            .size = f->staging->size,
+                                            .is_lent = f->name != staging->name,
+                                            .size = staging->base.size,
                                             .offset = p->offset};
     GLenum error;
     if (gl_attachment_read(&read, &error))

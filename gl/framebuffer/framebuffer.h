@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Reads the attachments of a framebuffer, which is bound for reading and drawing, into staging
- * buffers.
- */
+/* Reads attachments of a framebuffer, which is bound for reading and drawing, into buffers. */
 #ifndef GR_GL_FRAMEBUFFER_FRAMEBUFFER_H
 #define GR_GL_FRAMEBUFFER_FRAMEBUFFER_H
 
@@ -68,6 +65,7 @@ struct gl_attachment_read {
     int x, y, width, height;
     unsigned pixel; /* the bytes of a pixel in the buffer */
     unsigned int buffer;
+    bool is_lent;  /* by gl_staging_fill(): the application does not know the buffer */
     size_t size;   /* of the buffer */
     size_t offset; /* of the pixels in the buffer, which are tightly packed */
 };

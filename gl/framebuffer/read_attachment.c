@@ -59,17 +59,15 @@ static bool is_readable(const struct gl_attachment *a)
            is_layer_known(a);
 }
 
-/*
- * Whether OpenGL may write to the buffer, which belongs to the application. glReadPixels() is
- * refused where the application has mapped it, too.
- */
+/* Whether OpenGL may write to the buffer. It refuses glReadPixels() to a mapped one, too. */
 static bool can_write(const struct gl_attachment_read *r)
 {
     const size_t bytes = (size_t)r->width * (size_t)r->height * r->pixel;
     GLint mapped = 0, access = 0;
     if (r->offset + (bytes + 3) / 4 * 4 > r->size)
         return false;
-    glGetNamedBufferParameteriv(r->buffer, GL_BUFFER_MAPPED, &mapped);
+    if (!r->is_lent)
+        glGetNamedBufferParameteriv(r->buffer, GL_BUFFER_MAPPED, &mapped);
     if (mapped)
         glGetNamedBufferParameteriv(r->buffer, GL_BUFFER_ACCESS_FLAGS, &access);
     return !mapped || access & GL_MAP_PERSISTENT_BIT;
