@@ -115,10 +115,12 @@ static gr_status move(const struct gl_resource *r, bool read)
     const struct gl_staging *s = r->staging;
     if (s->in_place)
         return GR_OK;
-    if (!read && !gl_object_intact(&r->base)) /* the data is lost; waits as for other data */
+    if (!read && !gl_object_intact(&r->base)) { /* the data is lost; waits as for other data */
+        r->staging->lost = true;
         return s->kind->has_semaphores
                    ? GR_OK
                    : gr_copy_check(gr_work_finish(&r->base.sync.work), "cuEventQuery", &r->base);
+    }
     if (!r->base.is_image)
         return s->kind->move(r, read);
     gl_arrays_move(r, s->kind->place(s), s->names, read);
@@ -315,8 +317,14 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
         return GR_OK;
     }
     status = writes ? write_objects(resources, n) : GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gl_staging *s = ((const struct gl_resource *)resources[i])->staging;
+        if (s->in_place || s->lost) /* move() has found the others */
+            GR_TRY(gl_object_check_kept(resources + i, 1));
+        s->lost = false;
+    }
     if (status == GR_OK)
-        return gl_object_check_kept(resources, n);
+        return GR_OK;
     /* after an error of OpenGL a later attempt could fail likewise, and never end the mapping */
     return kind->has_semaphores || status == GR_ERR_GL ? gr_error_set_class(GR_ERR_PARTIAL)
                                                        : status;

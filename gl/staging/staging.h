@@ -35,6 +35,7 @@ struct gl_staging {
     bool fetched;  /* in a ring, the slot has the data for the next map */
     bool filled;   /* gl_staging_fill() has lent the slot */
     bool chosen;   /* within a call: OpenGL copies to or from the slot */
+    bool lost;     /* within a release: the object was not there for what CUDA wrote */
     char way[160]; /* the staging memory in use, and why, for gr_resource_describe() */
 };
 
