@@ -62,10 +62,7 @@ struct gl_attachment_text gl_attachment_text(const struct gl_attachment *a)
     return result;
 }
 
-/*
- * Returns the name of an attachment in OpenGL. The default framebuffer has other names for depth
- * and stencil.
- */
+/* The default framebuffer has other names for depth and stencil. */
 static unsigned int native_name(unsigned int framebuffer, unsigned int attachment)
 {
     GLint selected = 0;

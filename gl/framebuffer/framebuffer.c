@@ -43,6 +43,7 @@ struct part {
 /* The state of one call. */
 struct fetch {
     unsigned int framebuffer;
+    bool is_bound; /* for reading and drawing, before the call */
     struct part *parts;
     size_t n;
     CUstream stream;
@@ -195,11 +196,12 @@ static gr_status settle_rectangle(struct part *p)
 
 static gr_status bind(const struct fetch *f)
 {
-    GR_REFUSE_IF(f->framebuffer && !glIsFramebuffer(f->framebuffer),
+    GR_REFUSE_IF(f->framebuffer && !f->is_bound && !glIsFramebuffer(f->framebuffer),
                  "There is no OpenGL framebuffer %u in the current context: it was deleted, "
                  "belongs to another context, or was only reserved and never bound.",
                  f->framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+    if (!f->is_bound)
+        glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
     const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
     if (complete == GL_FRAMEBUFFER_COMPLETE)
         return GR_OK;
@@ -376,6 +378,10 @@ static gr_status fetch_parts(struct fetch *f)
 static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
 {
     GL_SAVED(before, GL_SAVE(ERRORS) | GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER));
+    f->is_bound = (GLuint)before.value[GL_STATE_READ_FRAMEBUFFER] == f->framebuffer &&
+                  (GLuint)before.value[GL_STATE_DRAW_FRAMEBUFFER] == f->framebuffer;
+    if (f->is_bound) /* it stays so: gl_attachment_read() binds it again */
+        before.states = GL_SAVE(ERRORS);
     gr_status status = work(f);
     if (f->staging && status != GR_OK)
         gl_staging_unfill(f->staging); /* no map has used what OpenGL wrote */

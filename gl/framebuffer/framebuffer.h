@@ -15,8 +15,7 @@ struct gl_attachment {
     unsigned int name;            /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
     unsigned int mask;            /* GL_COLOR_BUFFER_BIT, ... */
     const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
-    /* the format of a renderbuffer to which the attachment can be resolved */
-    unsigned int resolved;
+    unsigned int resolved;        /* the format of a renderbuffer to which it can be resolved */
     unsigned int copied; /* the format of a texture that the shader can read in its place; or 0 */
     bool exact;          /* each channel has the bits of `resolved`, or fewer bits of a float */
     /*
@@ -38,10 +37,7 @@ struct gl_attachment {
 
 /* ---- What it is: attachment.c ---------------------------------------------------------------- */
 
-/*
- * Describes `attachment` of a->framebuffer. An `attachment` of 0 is the one that glReadBuffer()
- * selected.
- */
+/* Describes an attachment of a->framebuffer: 0 is the one that glReadBuffer() selected. */
 gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
                                  const struct gl_context *context);
 
@@ -71,9 +67,9 @@ struct gl_attachment_read {
 };
 
 /*
- * Reads the pixels. OpenGL does not render conditionally if there is a shader. False after an
- * OpenGL error, or with GL_NO_ERROR where the state does not allow the shader, which alone reads
- * one sample.
+ * Reads the pixels; the framebuffer stays bound. OpenGL does not render conditionally if there is a
+ * shader. False after an OpenGL error, or with GL_NO_ERROR where the state does not allow the
+ * shader, which alone reads one sample.
  */
 bool gl_attachment_read(const struct gl_attachment_read *read, unsigned int *error);
 

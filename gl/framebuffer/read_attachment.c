@@ -154,7 +154,7 @@ static void read_by_calls(const struct gl_attachment_read *r)
     glBindBuffer(GL_PIXEL_PACK_BUFFER, r->buffer);
     glReadPixels(a->is_blitted ? 0 : r->x, a->is_blitted ? 0 : r->y, r->width, r->height,
                  a->read->transfer_format, a->read->transfer_type, (void *)r->offset);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, a->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, a->framebuffer);
     glDeleteFramebuffers(1, &framebuffer);
     glDeleteRenderbuffers(1, &renderbuffer);
 }

@@ -401,17 +401,17 @@ TEST(overlapping_fetches_keep_their_frames_apart)
 
 GROUP("OpenGL state", add_fetch_case, add_read_pixels_case)
 
-TEST(fetching_preserves_the_opengl_state)
+TEST(fetching_preserves_the_opengl_state, 4)
 {
-    const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .width = 0);
     const GLuint other = make_framebuffer(attachment_rgba8, 0);
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 4);
+    const GLuint read = _i & 1 ? framebuffer : other, draw = _i & 2 ? framebuffer : other;
     GLint value = 0;
     clear_framebuffer(attachment_rgba8, 9);
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     const GLuint pack = gl_buffer_filled(16, 0);
-    glBindFramebuffer(GL_FRAMEBUFFER, other);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, read);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, draw);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, pack);
     glPixelStorei(GL_PACK_ROW_LENGTH, 33);
     glEnable(GL_RASTERIZER_DISCARD);
@@ -419,12 +419,12 @@ TEST(fetching_preserves_the_opengl_state)
     glEnable(GL_SCISSOR_TEST);
     glScissor(0, 0, 1, 1);
     glDeleteBuffers(-1, NULL); /* GL_INVALID_VALUE stays pending */
-    assert_ok(gr_fetch_framebuffer(framebuffer, to, &options, fx.stream));
+    assert_ok(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream));
     ck_assert_uint_eq(glGetError(), GL_INVALID_VALUE);
     glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &value);
-    ck_assert_int_eq(value, (GLint)other);
+    ck_assert_int_eq(value, (GLint)read);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &value);
-    ck_assert_int_eq(value, (GLint)framebuffer);
+    ck_assert_int_eq(value, (GLint)draw);
     glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &value);
     ck_assert_int_eq(value, (GLint)pack);
     glGetIntegerv(GL_PACK_ROW_LENGTH, &value);
