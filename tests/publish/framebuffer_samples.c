@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <epoxy/egl.h>
+
 #define SAMPLES 4
 
 /* ---- Samples with different values ----------------------------------------------------------- */
@@ -254,6 +256,22 @@ TEST(a_sample_is_copied_to_a_buffer)
     gl_read(name, fetched, size);
     expect_variant(f, 1);
     ck_assert_mem_eq(fetched, expected, size);
+}
+
+GROUP("a slow shader", add_fetch_case)
+
+/* The shader is slower than the calls of Mesa, which cannot read one sample. */
+TEST(a_shader_of_mesa_reads_only_single_samples)
+{
+    const gr_framebuffer_options first = GR_INIT(gr_framebuffer_options, .sample = 1);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, SAMPLES);
+    epoxy_glGetString = (PFNGLGETSTRINGPROC)eglGetProcAddress("glGetString");
+    if (strstr((const char *)glGetString(GL_VENDOR), "NVIDIA"))
+        skip("the shader is fast");
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    must_fetch(framebuffer, to, &first);
+    must_fetch(framebuffer, to, NULL);
+    ck_assert_uint_eq(dispatches, 1);
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
