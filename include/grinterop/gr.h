@@ -212,9 +212,10 @@ typedef enum gr_map_access {
     GR_MAP_READ_WRITE = 3
 } gr_map_access;
 
-/* The part of a buffer to map: `size` bytes at `offset`; a size of 0 means up to the end. */
+/* The part of a buffer to map. */
 typedef struct gr_map_part {
-    size_t offset, size;
+    size_t offset; /* in bytes */
+    size_t size;   /* in bytes; 0: up to the end */
 } gr_map_part;
 
 /* Options of gr_map_with() and gr_map_many(). */
