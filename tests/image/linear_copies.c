@@ -20,7 +20,7 @@ static const struct part {
     unsigned wide, high, level, first, count, x, y, width, height;
     size_t pitch, slice;
 } parts[] = {
-    {"RGBA8", "2D", 13, 7},
+    {"RGBA8", "2D", 13, 7, .level = 0},
     {"RGBA8", "2D", 13, 7, .pitch = 13 * 4 + 12},
     {"RGBA8", "2D", 13, 7, .level = 1, .pitch = 512},
     {"RGBA8", "2D", 13, 7, .x = 3, .y = 2, .width = 5, .height = 4},
