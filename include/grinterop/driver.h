@@ -87,8 +87,8 @@ GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
  * then break the builds of these programs.
  */
 typedef struct gr_cuda_context {
-    CUcontext context;
-    CUstream stream;
+    CUcontext context; /* as in gr_cuda_context_info */
+    CUstream stream;   /* likewise */
 } gr_cuda_context;
 
 /*
