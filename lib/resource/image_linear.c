@@ -29,8 +29,7 @@ static gr_status measure_part(const gr_image_info *info, unsigned level, struct 
                        "CUDA describes the image by format 0x%x, which grinterop does not know: it "
                        "has no linear form. Use gr_buffer_array().",
                        (unsigned)info->format);
-    part->element = element;
-    part->size = gr_level_of(info, element, level);
+    *part = (struct part){.element = element, .size = gr_level_of(info, element, level)};
     return GR_OK;
 }
 
@@ -42,7 +41,6 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
     GR_TRY(gr_image_query(buffer, &info));
     GR_TRY(measure_part(&info, level, part));
     part->first_slice = info.layered ? layer : 0;
-    part->x = part->y = 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
 
@@ -224,7 +222,7 @@ static size_t staging_bytes(const struct part *part)
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level)
 {
     gr_image_info info;
-    struct part part = {0};
+    struct part part;
     if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
     GR_TRY(measure_part(&info, level, &part));
