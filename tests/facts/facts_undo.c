@@ -53,7 +53,7 @@ static bool disarm(gr_status status)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Each step returns NULL, or a text that says what is wrong. */
+/* A step returns what went wrong, or NULL. */
 
 static unsigned seed; /* of the bytes that the batch has */
 
